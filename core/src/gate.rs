@@ -1,0 +1,467 @@
+//! The gate: reads the ledger and rules. Start here.
+//!
+//! Every check is asked and every finding is kept. Which finding speaks for the ruling is fixed by
+//! [`ground`], first match first; what it means is fixed by [`verdict`], one arm each. Nothing else in the
+//! program can make a [`Final`].
+
+use crate::check::{Check, View, built_in};
+use crate::decision::{Decision, Finding, Form, Next, Reason, Status, Verification};
+use crate::event::{Cause, CheckName, Finish};
+use crate::ledger::{Ledger, StepState};
+use crate::node::{NodeId, NodeKind, ROOT, Ref, Str};
+use crate::policy::{OnCapSpent, OnMissingEvidence};
+use serde::Serialize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The version of the precedence below, recorded with each run.
+pub const GATE_VERSION: u32 = 1;
+
+/// The answer. Sealed: its fields are private, this module alone makes one, and it is never deserialised.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Final {
+    // INVARIANT: made in `Gate::rule`, from a ruling that delivers, and nowhere else.
+    text: Str,
+    run: Str,
+    candidate: NodeId,
+    reason: Reason,
+    at_seq: u32,
+    log_digest: u64,
+}
+
+impl Final {
+    /// The answer.
+    pub fn text(&self) -> &Str {
+        &self.text
+    }
+
+    /// The run whose answer it is.
+    pub fn run(&self) -> &Str {
+        &self.run
+    }
+
+    /// The candidate that became the answer.
+    pub fn candidate(&self) -> NodeId {
+        self.candidate
+    }
+
+    /// What it rests on.
+    pub fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// The last event ruled on.
+    pub fn at_seq(&self) -> u32 {
+        self.at_seq
+    }
+
+    /// Digest of the log up to there, within one build.
+    pub fn log_digest(&self) -> u64 {
+        self.log_digest
+    }
+}
+
+/// Built-in checks, and a user's own beside them. They can be added to, never removed.
+pub struct Gate {
+    checks: Vec<Box<dyn Check>>,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self { checks: built_in() }
+    }
+}
+
+impl Gate {
+    /// Adds a check of the user's own. A later one of the same name is asked as well.
+    #[must_use]
+    pub fn with(mut self, check: impl Check + 'static) -> Self {
+        self.checks.push(Box::new(check));
+        self
+    }
+
+    /// Names and versions, as `run_started` records them.
+    pub fn names(&self) -> Vec<CheckName> {
+        self.checks.iter().map(|c| CheckName { name: c.name().into(), version: c.version() }).collect()
+    }
+
+    /// Rules on the run. Pure, total, and the same however often it is asked.
+    pub fn decide(&self, ledger: &Ledger, candidate: Option<NodeId>) -> Decision {
+        self.decide_in(ledger, ROOT, candidate)
+    }
+
+    /// Rules on a mode inside the run.
+    pub fn decide_in(&self, ledger: &Ledger, scope: NodeId, candidate: Option<NodeId>) -> Decision {
+        self.rule(ledger, scope, candidate).0
+    }
+
+    /// The ruling, and the final that it makes, if any.
+    pub(crate) fn rule(&self, ledger: &Ledger, scope: NodeId, candidate: Option<NodeId>) -> (Decision, Option<Final>) {
+        let made = candidate.and_then(|node| ledger.candidate(node).map(|c| (node, c)));
+        let view = View { ledger, scope, candidate: made };
+        let findings = self.findings(&view);
+        let ground = ground(&view, &findings);
+        let (status, reason, next) = verdict(ground, &view, &findings);
+        let decision = write(&view, findings, status, reason, next);
+        let text = decision.final_text.clone().filter(|_| scope == ROOT);
+        let final_ = text.zip(candidate).map(|(text, candidate)| Final {
+            text,
+            run: decision.run_id.clone(),
+            candidate,
+            reason,
+            at_seq: decision.at_seq,
+            log_digest: ledger.totals().digest,
+        });
+        (decision, final_)
+    }
+
+    fn findings(&self, view: &View<'_>) -> Vec<Finding> {
+        let mut found: Vec<Finding> = Vec::new();
+        let recorded = view.ledger.started().map(|s| s.checks.as_slice()).unwrap_or_default();
+        let in_force = |check: &dyn Check| recorded.iter().any(|r| *r.name == *check.name());
+        for check in self.checks.iter().filter(|c| in_force(&***c)) {
+            let said = catch_unwind(AssertUnwindSafe(|| check.examine(view))).unwrap_or_else(|_| Err("it panicked".into()));
+            match said {
+                Ok(None) => {}
+                Ok(Some(finding)) => found.push(finding),
+                Err(why) => found.push(unusable(view, check.name(), &why)),
+            }
+        }
+        for missing in recorded.iter().filter(|r| !self.checks.iter().any(|c| *c.name() == *r.name && c.version() == r.version)) {
+            found.push(unusable(view, &missing.name, &format!("version {} of it is not available here", missing.version)));
+        }
+        if let Some(why) = infeasible(view) {
+            let remedy = "change the policy and start a new run".into();
+            found.push(Finding { check: "policy_feasible".into(), subjects: Vec::new(), message: why, remedy });
+        }
+        found
+    }
+}
+
+/// A check that could not be asked is a finding, never a pass.
+fn unusable(view: &View<'_>, check: &str, why: &str) -> Finding {
+    Finding {
+        check: check.into(),
+        subjects: vec![view.ledger.reference(view.scope)],
+        message: format!("the check could not rule: {why}"),
+        remedy: "mend or install the check, then ask again".into(),
+    }
+}
+
+/// What no run could meet: the run's builder refuses it before a token is spent; a foreign log may still carry it.
+fn infeasible(view: &View<'_>) -> Option<String> {
+    view.is_root().then(|| view.policy().infeasible()).flatten()
+}
+
+/// What speaks for a ruling. In the order of precedence.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Ground {
+    PolicyInfeasible,
+    AlreadyFinal,
+    UserCancelled,
+    DeniedActionRan,
+    AmbiguousIds,
+    AwaitingApproval,
+    AwaitingAnswer,
+    UnknownOutcome,
+    ResumeFailed,
+    ContentFiltered,
+    ErrorWithOpenCalls,
+    ProviderErrorToRetry,
+    ProviderError,
+    ModeError,
+    Failed,
+    Timeout,
+    TurnLimit,
+    Budget,
+    ReplanLimit,
+    TransferLimit,
+    Repeating,
+    GuardStopped,
+    BackgroundAborted,
+    WrongProducer,
+    Pending(Reason),
+    Lacking(Reason),
+    Clear,
+}
+
+/// The first ground that holds.
+fn ground(view: &View<'_>, findings: &[Finding]) -> Ground {
+    let has = |check: &str| findings.iter().any(|f| &*f.check == check);
+    let totals = view.ledger.totals();
+    let stop = totals.stop.filter(|_| view.is_root());
+    let failed = matches!(stop, Some(Cause::ProviderError | Cause::Error));
+    match () {
+        () if has("policy_feasible") => Ground::PolicyInfeasible,
+        () if view.is_root() && totals.ended == Some(Status::Completed) => Ground::AlreadyFinal,
+        () if view.is_root() && (stop == Some(Cause::UserCancelled) || totals.cancel.is_some()) => Ground::UserCancelled,
+        () if has("denials_respected") => Ground::DeniedActionRan,
+        () if has("ids_unambiguous") && ambiguous_approval(view) => Ground::AmbiguousIds,
+        () if has("approvals_settled") => Ground::AwaitingApproval,
+        () if has("questions_answered") => Ground::AwaitingAnswer,
+        () if has("ids_unambiguous") => Ground::AmbiguousIds,
+        () if has("outcomes_known") => Ground::UnknownOutcome,
+        () if view.is_root() && totals.resume_failed => Ground::ResumeFailed,
+        () if filtered(view) => Ground::ContentFiltered,
+        () if failed && has("tools_closed") => Ground::ErrorWithOpenCalls,
+        () if stop == Some(Cause::ProviderError) && totals.provider_failures.max(1) <= view.policy().retries => Ground::ProviderErrorToRetry,
+        () => stopped(view, stop).unwrap_or_else(|| lacking(view, findings)),
+    }
+}
+
+/// The ground of a run that was stopped by a limit or an error.
+fn stopped(view: &View<'_>, stop: Option<Cause>) -> Option<Ground> {
+    let killed = view.ledger.totals().jobs_killed > 0 || !view.ledger.open().jobs.is_empty();
+    match stop? {
+        Cause::ProviderError => Some(Ground::ProviderError),
+        Cause::ModeError => Some(Ground::ModeError),
+        Cause::Error => Some(Ground::Failed),
+        Cause::Timeout => Some(Ground::Timeout),
+        Cause::TurnLimit => Some(Ground::TurnLimit),
+        Cause::Budget => Some(Ground::Budget),
+        Cause::ReplanLimit => Some(Ground::ReplanLimit),
+        Cause::TransferLimit => Some(Ground::TransferLimit),
+        Cause::Repeating => Some(Ground::Repeating),
+        Cause::Guard => Some(Ground::GuardStopped),
+        Cause::IdleExit => killed.then_some(Ground::BackgroundAborted),
+        Cause::Natural | Cause::Pause | Cause::AwaitingHuman | Cause::UserCancelled => None,
+    }
+}
+
+/// The ground of a run that was not stopped: what its candidate lacks, first things first.
+fn lacking(view: &View<'_>, findings: &[Finding]) -> Ground {
+    let has = |check: &str| findings.iter().any(|f| &*f.check == check);
+    let form = view.candidate.map_or(Form::Text, |(_, made)| made.form);
+    match () {
+        () if has("candidate_owner") => Ground::WrongProducer,
+        () if has("tools_closed") => Ground::Pending(Reason::PendingToolExecutions),
+        () if has("background_done") => Ground::Pending(Reason::PendingBackground),
+        () if has("sub_agents_done") => Ground::Pending(Reason::PendingSubAgents),
+        () if has("transfers_returned") => Ground::Pending(Reason::PendingTransfers),
+        () if has("plan_settled") => Ground::Lacking(Reason::PendingPlanSteps),
+        () if has("candidate_whole") => Ground::Lacking(Reason::TruncatedResponse),
+        () if has("candidate_text") => Ground::Lacking(match form {
+            Form::ReasoningOnly => Reason::ReasoningOnly,
+            Form::Placeholder => Reason::PlaceholderResponse,
+            Form::Text | Form::CallMarkup => Reason::EmptyResponse,
+        }),
+        () if has("candidate_last") => Ground::Lacking(Reason::CandidateTooEarly),
+        () if has("replies_reconciled") => Ground::Lacking(Reason::UnreconciledResults),
+        () if has("conflicts_resolved") => Ground::Lacking(Reason::ConflictingResults),
+        () if has("result_whole") => Ground::Lacking(Reason::TruncatedResult),
+        () if has("checks_pass") => Ground::Lacking(Reason::CheckFailed),
+        () if has("evidence_fresh") => Ground::Lacking(Reason::StaleEvidence),
+        () if has("evidence_ok") => Ground::Lacking(Reason::MissingExecutionEvidence),
+        () if has("governance_met") => Ground::Lacking(Reason::GovernanceIncomplete),
+        () if findings.iter().any(|f| &*f.check != "guard_ok") => Ground::Lacking(Reason::CustomCheck),
+        () if has("guard_ok") => Ground::Lacking(Reason::GuardRejected),
+        () => Ground::Clear,
+    }
+}
+
+/// What each ground means: status, reason, and what is done next.
+fn verdict(ground: Ground, view: &View<'_>, findings: &[Finding]) -> (Status, Reason, Next) {
+    use {Next as N, Reason as R, Status as S};
+    let resumed = view.is_root() && view.ledger.totals().just_resumed;
+    match ground {
+        // Nothing that this run does could ever satisfy its policy.
+        Ground::PolicyInfeasible => (S::Blocked, R::PolicyInfeasible, N::Stop),
+        // One final per run; nothing overturns it, not even a late cancel.
+        Ground::AlreadyFinal => (S::Completed, R::AlreadyFinal, N::None),
+        // The user's word ends it, whatever else is true.
+        Ground::UserCancelled => (S::Cancelled, R::UserCancelled, N::Stop),
+        // A breach is for people to judge, before anything else goes on.
+        Ground::DeniedActionRan => (S::Blocked, R::DeniedActionRan, N::AskHuman),
+        // Two calls, one id: a grant or a result could land on the wrong one, so nothing runs.
+        Ground::AmbiguousIds => (S::Blocked, R::AmbiguousIds, N::Stop),
+        // A person is asked; nobody is nagged meanwhile.
+        Ground::AwaitingApproval => (S::AwaitingApproval, R::AwaitingApproval, N::AskHuman),
+        // The same, for a question.
+        Ground::AwaitingAnswer => (S::AwaitingApproval, R::AwaitingAnswer, N::AskHuman),
+        // It may or may not have happened: nobody repeats it on a guess.
+        Ground::UnknownOutcome => (S::Blocked, R::UnknownOutcome, N::AskHuman),
+        // The resume itself did not start: grants are kept, and it can be tried again.
+        Ground::ResumeFailed => (S::Blocked, R::ResumeFailed, N::ResumeRun),
+        // The provider took the answer away.
+        Ground::ContentFiltered => (S::Failed, R::ContentFiltered, N::Stop),
+        // An error over calls without results: the history cannot be sent again as it is.
+        Ground::ErrorWithOpenCalls => (S::Blocked, R::PendingToolExecutions, N::Stop),
+        // A provider error with retries left.
+        Ground::ProviderErrorToRetry => (S::InProgress, R::ProviderError, N::ResumeRun),
+        // A provider error for good; its text is no answer.
+        Ground::ProviderError => (S::Failed, R::ProviderError, N::Stop),
+        // The mode's code failed.
+        Ground::ModeError => (S::Failed, R::ModeError, N::Stop),
+        // Something else failed.
+        Ground::Failed => (S::Failed, R::Failed, N::Stop),
+        // A deadline is a failure, not a limit: the time is gone.
+        Ground::Timeout => (S::Failed, R::Timeout, N::Stop),
+        // Limits block: a person may resume with a higher one. They never look like an answer.
+        Ground::TurnLimit => (S::Blocked, R::TurnLimit, N::Stop),
+        Ground::Budget => (S::Blocked, R::BudgetExhausted, N::Stop),
+        Ground::ReplanLimit => (S::Blocked, R::ReplanLimit, N::Stop),
+        Ground::TransferLimit => (S::Blocked, R::TransferLimit, N::Stop),
+        // The same call over and over: more of it changes nothing.
+        Ground::Repeating => (S::Blocked, R::NoProgress, N::Stop),
+        // A guard ended the run.
+        Ground::GuardStopped => (S::Blocked, R::GuardUnsatisfied, N::Stop),
+        // The process left and took background work with it.
+        Ground::BackgroundAborted => (S::Blocked, R::BackgroundAborted, N::Stop),
+        // Somebody else's words are evidence: the owner gets the turn once nobody else is at work.
+        Ground::WrongProducer if others_run(view, findings) => (S::InProgress, R::WrongProducer, N::Wait),
+        Ground::WrongProducer => (S::InProgress, R::WrongProducer, N::ReturnControl),
+        // Work is under way: its own end will come; right after a resume it has to be taken up first.
+        Ground::Pending(reason) if resumed => (S::InProgress, reason, N::ResumeRun),
+        Ground::Pending(reason) if only_control_is_out(view, findings) => (S::InProgress, reason, N::ReturnControl),
+        Ground::Pending(reason) => (S::InProgress, reason, N::Wait),
+        // The agent can mend it: it is told what is missing, while the allowance lasts and it gets anywhere.
+        Ground::Lacking(reason) if resumed => (S::InProgress, reason, N::ResumeRun),
+        // By policy, what lacks only evidence goes out when the allowance is spent. Marked.
+        Ground::Lacking(_) if spent(view) && deliverable_unverified(view, findings) => (S::Completed, R::Unverified, N::Deliver),
+        Ground::Lacking(Reason::GuardRejected) if spent(view) => (S::Blocked, R::GuardUnsatisfied, N::Stop),
+        Ground::Lacking(Reason::CustomCheck) if spent(view) => (S::Blocked, R::CustomCheck, N::Stop),
+        Ground::Lacking(reason) if spent(view) => (S::Blocked, reason, N::Stop),
+        Ground::Lacking(_) if no_progress(view, findings) => (S::Blocked, R::NoProgress, N::Stop),
+        Ground::Lacking(Reason::MissingExecutionEvidence) if view.policy().on_missing_evidence == OnMissingEvidence::Continue => {
+            (S::InProgress, R::MissingExecutionEvidence, N::Continue)
+        }
+        Ground::Lacking(reason) => (S::InProgress, reason, N::Nudge),
+        // Nothing is missing.
+        Ground::Clear => (S::Completed, completion(view), N::Deliver),
+    }
+}
+
+/// What a clear run's answer rests on.
+fn completion(view: &View<'_>) -> Reason {
+    let policy = view.policy();
+    let asked = policy.require_execution_evidence || policy.require_checks || policy.governance.is_some();
+    match () {
+        () if !asked => Reason::NotRequired,
+        () if !failed(view).is_empty() => Reason::VerifiedPartial,
+        () => Reason::Verified,
+    }
+}
+
+/// What failed for good: calls that no later call of the same tool made good, direct sub-agents that did
+/// not end well, and blocked steps.
+fn failed(view: &View<'_>) -> Vec<Ref> {
+    let ledger = view.ledger;
+    let calls = view.refs(ledger.failed_calls().into_iter().filter(|n| ledger.within(ledger.owner(*n), view.scope)));
+    let children = view.direct(&ledger.open().unsound);
+    let in_plan = |n: &NodeId| ledger.step(*n).is_some_and(|s| s.state == StepState::Blocked && ledger.within(s.scope, view.scope));
+    let steps = view.refs(ledger.open().blocked.iter().filter(in_plan));
+    calls.into_iter().chain(children).chain(steps).collect()
+}
+
+/// Whether the approval that is open is for one of the calls that share an id.
+fn ambiguous_approval(view: &View<'_>) -> bool {
+    let shared = view.ledger.ambiguous_calls();
+    view.ledger.open().approvals.iter().filter_map(|n| view.ledger.approval(n)).any(|a| shared.contains(&a.on))
+}
+
+/// Whether the provider's filter left nothing: of the candidate, or of the last reply where there is none.
+fn filtered(view: &View<'_>) -> bool {
+    match view.candidate {
+        Some((_, made)) => made.finish == Finish::ContentFilter && made.text.trim().is_empty(),
+        None => {
+            let replies = view.ledger.activations().iter().filter_map(|a| a.last_reply);
+            let newest = replies.max().filter(|_| view.is_root()).and_then(|n| view.ledger.reply(n));
+            newest.is_some_and(|(text, finish, _)| finish == Finish::ContentFilter && text.trim().is_empty())
+        }
+    }
+}
+
+/// Whether somebody other than the producer is still at work.
+fn others_run(view: &View<'_>, findings: &[Finding]) -> bool {
+    let by = view.candidate.map(|(_, made)| made.by);
+    let producer = by.and_then(|n| view.ledger.activation(n));
+    let same_agent = |r: &&Ref| view.ledger.activation(r.node).zip(producer).is_some_and(|(a, p)| a.id == p.id || a.agent == p.agent);
+    subjects(findings, "tools_closed").next().is_some()
+        || subjects(findings, "background_done").next().is_some()
+        || subjects(findings, "sub_agents_done").any(|r| !same_agent(&r))
+        || subjects(findings, "transfers_returned").any(|r| !reply_is_in(view, r.node))
+}
+
+fn subjects<'a>(findings: &'a [Finding], check: &'a str) -> impl Iterator<Item = &'a Ref> {
+    findings.iter().filter(move |f| &*f.check == check).flat_map(|f| &f.subjects)
+}
+
+/// Whether nothing is under way but control that a specialist, who has replied, did not give back.
+fn only_control_is_out(view: &View<'_>, findings: &[Finding]) -> bool {
+    let open = |f: &&Finding| matches!(&*f.check, "tools_closed" | "background_done" | "sub_agents_done" | "transfers_returned");
+    let mut subjects = findings.iter().filter(open).flat_map(|f| &f.subjects).peekable();
+    subjects.peek().is_some() && subjects.all(|r| r.kind == NodeKind::Transfer && reply_is_in(view, r.node))
+}
+
+fn reply_is_in(view: &View<'_>, transfer: NodeId) -> bool {
+    let child = view.ledger.tool_run(transfer).and_then(|r| r.child).and_then(|c| view.ledger.activation(c));
+    child.is_some_and(|c| !c.open && c.result.is_some())
+}
+
+/// Whether the allowance for continuations is used up.
+fn spent(view: &View<'_>) -> bool {
+    view.ledger.totals().continuations >= view.ledger.limits().continuations
+}
+
+/// Whether all that is missing is of the kind that a policy may let go: never an open obligation, an
+/// unreconciled result or an invalid candidate.
+fn deliverable_unverified(view: &View<'_>, findings: &[Finding]) -> bool {
+    let may_go = |f: &Finding| matches!(&*f.check, "evidence_ok" | "checks_pass" | "evidence_fresh" | "governance_met" | "guard_ok");
+    view.policy().on_cap_spent == OnCapSpent::Deliver && view.candidate.is_some() && findings.iter().all(may_go)
+}
+
+/// Whether the agent was told what is missing and came back with the same words on the same evidence.
+fn no_progress(view: &View<'_>, findings: &[Finding]) -> bool {
+    let Some((seq, _, evidence)) = view.ledger.totals().ruled else { return false };
+    let Some(last) = view.ledger.last_decision(view.scope) else { return false };
+    let before = match view.ledger.event(seq) {
+        Some(crate::Event::Decided { candidate: Some(node), .. }) => view.ledger.candidate(*node),
+        _ => None,
+    };
+    let same_words = before.zip(view.candidate).is_some_and(|(old, (_, new))| !std::ptr::eq(old, new) && old.text.trim() == new.text.trim());
+    let same_lack = last.missing().eq(findings.iter().map(|f| &*f.check));
+    matches!(last.next, Next::Nudge | Next::Continue) && same_words && same_lack && evidence == view.ledger.totals().evidence
+}
+
+/// Writes the ruling down.
+fn write(view: &View<'_>, findings: Vec<Finding>, status: Status, reason: Reason, next: Next) -> Decision {
+    let finalizable = next == Next::Deliver;
+    let of = |check: &str| subjects(&findings, check).cloned().collect::<Vec<_>>();
+    let started = view.ledger.started();
+    let candidate = view.candidate.filter(|_| finalizable);
+    let verification = match reason {
+        Reason::Verified => Verification::Verified,
+        Reason::VerifiedPartial => Verification::VerifiedPartial,
+        Reason::NotRequired => Verification::NotRequired,
+        Reason::Unverified => Verification::Unverified,
+        _ => Verification::None,
+    };
+    Decision {
+        status,
+        finalizable,
+        finalized: finalizable || reason == Reason::AlreadyFinal,
+        completion_reason: reason,
+        final_text: candidate.map(|(_, made)| made.text.clone()),
+        verification,
+        evidence_verified: matches!(reason, Reason::Verified | Reason::VerifiedPartial),
+        evidence_refs: candidate.map(|(node, _)| view.refs(view.ledger.evidence(node))).unwrap_or_default(),
+        failed_refs: if finalizable { failed(view) } else { Vec::new() },
+        pending_tool_runs: of("tools_closed"),
+        pending_execution_ids: of("background_done"),
+        pending_plan_steps: of("plan_settled"),
+        pending_transfers: of("transfers_returned"),
+        pending_sub_agents: of("sub_agents_done"),
+        pending_approvals: of("approvals_settled"),
+        pending_questions: of("questions_answered"),
+        unreconciled_results: of("replies_reconciled"),
+        conflicts: view.ledger.conflicts().iter().filter(|c| c.results.iter().any(|r| view.is_direct(*r))).map(|c| c.key.clone()).collect(),
+        missing_checks: findings,
+        next,
+        agent_mode: started.map_or_else(|| "".into(), |s| s.mode.clone()),
+        run_id: started.map_or_else(|| "".into(), |s| s.run.clone()),
+        conversation_id: started.and_then(|s| s.conversation.clone()),
+        message_id: started.and_then(|s| s.message.clone()),
+        candidate_len: view.candidate.map_or(0, |(_, made)| made.text.len()),
+        policy_digest: view.ledger.policy_digest().clone(),
+        at_seq: view.ledger.seq(),
+    }
+}

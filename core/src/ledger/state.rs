@@ -1,0 +1,302 @@
+//! What is derived about each kind of node. Never stored twice: text stays in its event.
+
+use crate::event::{Declared, Outcome, Record, Via};
+use crate::node::{NodeId, NodeKind, Str};
+use crate::policy::ModeRules;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Weight of a node in the graph: where its event stands, and where its state does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NodeData {
+    /// The event that made it.
+    pub seq: u32,
+    /// Its place among nodes of its kind.
+    pub slot: u32,
+    /// What it is.
+    pub kind: NodeKind,
+}
+
+/// One thing that an agent was shown or said. The event itself is shared with the log.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Entry {
+    /// The reply, the call that has a result, or the result that came back.
+    pub node: NodeId,
+    /// The event.
+    pub record: Arc<Record>,
+}
+
+/// One agent at work.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Activation {
+    /// Its node.
+    pub id: NodeId,
+    /// Whose activation asked; `None` for the run itself.
+    pub parent: Option<NodeId>,
+    /// The agent.
+    pub agent: Str,
+    /// The name of the question.
+    pub key: Str,
+    /// How it came to be.
+    pub via: Via,
+    /// How many activations stand above it.
+    pub depth: u32,
+    /// The event that started it.
+    pub started_seq: u32,
+    /// Rules of the mode, where it is one; for the run, those of `run_started`.
+    pub rules: Option<Box<ModeRules>>,
+    /// What the agent was shown and said. Shared with the model call under way.
+    pub transcript: Arc<Vec<Entry>>,
+    /// Its newest reply.
+    pub last_reply: Option<NodeId>,
+    /// Calls of that reply, as node ids.
+    pub calls: Range<u32>,
+    /// How many of them are without a result that the model can be shown.
+    pub open_calls: u32,
+    /// Whether there is input that the model has not seen.
+    pub due: bool,
+    /// Replies so far.
+    pub turns: u32,
+    /// Model calls that failed since the last reply.
+    pub failures: u32,
+    /// Its newest result.
+    pub result: Option<NodeId>,
+    /// Whether it is at work.
+    pub open: bool,
+    /// Its newest candidate, where it is a mode.
+    pub candidate: Option<NodeId>,
+    /// Questions that it asked, as a mode, in order: hash of the key, activation.
+    pub asked: Vec<(u64, NodeId)>,
+    /// How often in a row the same call came with the same result.
+    pub repeats: u32,
+    pub(crate) signature: u64,
+    /// Results that no reply rests on yet, with their place in the transcript.
+    pub(crate) fresh: Vec<(NodeId, u32)>,
+}
+
+impl Activation {
+    /// Results that no reply rests on yet.
+    pub fn unread(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.fresh.iter().map(|(node, _)| *node)
+    }
+}
+
+/// Where a tool run stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RunState {
+    /// Asked for.
+    Requested,
+    /// Waits for a person's approval.
+    AwaitingApproval,
+    /// Waits for the user's answer.
+    AwaitingAnswer,
+    /// Under way.
+    Running,
+    /// Its job goes on outside the turn; what the model was given is a receipt.
+    Background,
+    /// Its process died under it.
+    Lost,
+    /// Has an outcome.
+    Settled(Outcome),
+}
+
+/// One call, as it stands.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ToolRun {
+    /// Its node.
+    pub id: NodeId,
+    /// Who made it.
+    pub activation: NodeId,
+    /// The reply's event.
+    pub reply_seq: u32,
+    /// Its place in that reply.
+    pub index: u32,
+    /// What the tool declared.
+    pub declared: Declared,
+    /// Where it stands.
+    pub state: RunState,
+    /// Whether it is known only from a foreign log: nobody records that it starts.
+    pub observed: bool,
+    /// Whether a person has granted it.
+    pub granted: bool,
+    /// The approval that it waited for.
+    pub approval: Option<NodeId>,
+    /// The sub-agent at work on it.
+    pub child: Option<NodeId>,
+    /// Its background job.
+    pub job: Option<NodeId>,
+    /// The step that it serves.
+    pub step: Option<NodeId>,
+}
+
+/// Work outside the turn.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Job {
+    /// Its node.
+    pub id: NodeId,
+    /// Who began it.
+    pub activation: NodeId,
+    /// The call that began it.
+    pub call: Option<NodeId>,
+    /// How it ended.
+    pub outcome: Option<Outcome>,
+}
+
+/// How an activation ended, as it stands.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ResultState {
+    /// Its node.
+    pub id: NodeId,
+    /// The activation that ended.
+    pub activation: NodeId,
+    /// The activation to which it goes.
+    pub to: NodeId,
+    /// Its event.
+    pub seq: u32,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// Where a plan step stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StepState {
+    /// Not settled.
+    Open,
+    /// Done.
+    Done,
+    /// A limit ended it: not settled.
+    CutOff,
+    /// Cannot be done, for a reason.
+    Blocked,
+    /// Given up, for a reason.
+    Dropped,
+}
+
+/// One step of a plan.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Step {
+    /// Its node.
+    pub id: NodeId,
+    /// The activation whose plan it is.
+    pub scope: NodeId,
+    /// The plan's event.
+    pub seq: u32,
+    /// Its place in that event.
+    pub index: u32,
+    /// Where it stands.
+    pub state: StepState,
+    /// Whether a person denied it.
+    pub denied: bool,
+    /// The activation that carries it out, the newest.
+    pub activation: Option<NodeId>,
+}
+
+/// A request for approval.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Approval {
+    /// Its node.
+    pub id: NodeId,
+    /// The tool run or step.
+    pub on: NodeId,
+    /// What the person said.
+    pub granted: Option<bool>,
+}
+
+/// A question to the user.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Question {
+    /// Its node.
+    pub id: NodeId,
+    /// Who asked.
+    pub activation: NodeId,
+    /// The call that asked.
+    pub call: Option<NodeId>,
+    /// Whether it was answered.
+    pub answered: bool,
+}
+
+/// One version of a plan.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PlanVersion {
+    /// Its node.
+    pub id: NodeId,
+    /// Steps alive in it, old ones first.
+    pub steps: Vec<NodeId>,
+    /// The event that replaced it; `u32::MAX` while it stands.
+    pub until: u32,
+}
+
+/// Open obligations of one kind, sorted by node id. New ids are larger than old ones, so adding is
+/// nearly always a push.
+#[derive(Clone, Default, PartialEq, Debug)]
+pub struct OpenSet(Vec<NodeId>);
+
+impl OpenSet {
+    /// Those that are open.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = NodeId> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether this one is.
+    pub fn contains(&self, node: NodeId) -> bool {
+        self.0.binary_search(&node).is_ok()
+    }
+
+    pub(crate) fn add(&mut self, node: NodeId) {
+        match self.0.last() {
+            Some(last) if *last >= node => {
+                if let Err(at) = self.0.binary_search(&node) {
+                    self.0.insert(at, node);
+                }
+            }
+            _ => self.0.push(node),
+        }
+    }
+
+    pub(crate) fn remove(&mut self, node: NodeId) {
+        if let Ok(at) = self.0.binary_search(&node) {
+            self.0.remove(at);
+        }
+    }
+}
+
+/// Every index of open obligations.
+#[derive(Clone, Default, PartialEq, Debug)]
+pub struct Open {
+    /// Calls without an outcome, transfers apart.
+    pub tools: OpenSet,
+    /// Transfers that are not back.
+    pub transfers: OpenSet,
+    /// Activations at work whose end is an obligation.
+    pub activations: OpenSet,
+    /// Background jobs.
+    pub jobs: OpenSet,
+    /// Approvals.
+    pub approvals: OpenSet,
+    /// Questions.
+    pub questions: OpenSet,
+    /// Steps neither done, nor blocked or dropped.
+    pub steps: OpenSet,
+    /// Calls that were lost.
+    pub lost: OpenSet,
+    /// Results of sub-agents that have no disposition.
+    pub unreconciled: OpenSet,
+    /// Sub-agent results seen only in a copy that was cut without a mark.
+    pub cut: OpenSet,
+    /// Things that ran although they had been denied.
+    pub breaches: OpenSet,
+    /// Steps that are blocked.
+    pub blocked: OpenSet,
+    /// Results of direct sub-agents that did not end well.
+    pub unsound: OpenSet,
+}

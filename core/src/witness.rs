@@ -1,0 +1,534 @@
+//! Facts of a loop that is not ours, told by that loop's own names.
+//!
+//! A hand-written loop, an imported trace or a scenario knows calls, sub-agents and steps by labels that
+//! may be blank, repeated or late. A witness turns what it is told into events of the vocabulary, keyed by
+//! position, and keeps what could not be placed in [`Witness::refused`]: nothing is dropped silently.
+
+use crate::decision::{Decision, Form};
+use crate::event::{
+    Call, CancelWhen, CandidateMade, Cause, Cut, Declared, Disposed, Disposition, Event, Finish, GuardVerdict, NudgeBy, Outcome, ReplyExtra, Report,
+    Resolution, ResumedBy, RunStarted, StepOutcome, StepSpec, Via,
+};
+use crate::gate::Gate;
+use crate::ledger::{AppendError, Ledger, RunState, StepState};
+use crate::node::{NodeId, ROOT, Str};
+use crate::run::Run;
+use indexmap::IndexMap;
+use std::sync::Arc;
+
+/// Something that was told and could not be placed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// Nothing of this kind was seen under this name.
+    #[error("no {what} is known as `{name}`")]
+    Unknown {
+        /// What was looked for.
+        what: &'static str,
+        /// Its name.
+        name: Str,
+    },
+    /// The ledger refused the event.
+    #[error(transparent)]
+    Append(#[from] AppendError),
+}
+
+/// A call, as a foreign loop tells it.
+#[derive(Clone, Debug)]
+pub struct ForeignCall<'a> {
+    /// The agent who called.
+    pub agent: &'a str,
+    /// The provider's id; may be blank or repeated.
+    pub id: &'a str,
+    /// The tool.
+    pub name: &'a str,
+    /// Its arguments.
+    pub args: &'a str,
+    /// What the tool is.
+    pub declared: Declared,
+    /// The step that it serves, by name.
+    pub step: Option<&'a str>,
+    /// The sub-agent whose result it reads again in full.
+    pub reads: Option<&'a str>,
+}
+
+/// A candidate, as a foreign loop tells it.
+#[derive(Clone, Debug, Default)]
+pub struct ForeignCandidate<'a> {
+    /// The agent who says it.
+    pub agent: &'a str,
+    /// The words.
+    pub text: &'a str,
+    /// What it is apart from its words.
+    pub form: Form,
+    /// Why the provider stopped.
+    pub finish: Finish,
+    /// The reply from which it comes, where it is not new.
+    pub from: Option<NodeId>,
+    /// Sub-agents whose replies it says it used.
+    pub uses: Vec<&'a str>,
+}
+
+/// How a sub-agent ended, as a foreign loop tells it.
+#[derive(Clone, Debug)]
+pub struct ForeignReply<'a> {
+    /// The sub-agent's id.
+    pub id: &'a str,
+    /// The agent.
+    pub agent: &'a str,
+    /// How it ended. Completed with blank text counts as empty; text that is not told is not blank.
+    pub outcome: Outcome,
+    /// The sub-agent above it; `None` where the owner of the answer is.
+    pub parent: Option<&'a str>,
+    /// The transfer that it answers.
+    pub transfer: Option<&'a str>,
+    /// What it said, where that is told.
+    pub text: Option<&'a str>,
+    /// Claims, verdict, and how much it executed.
+    pub report: Report,
+}
+
+#[derive(Default)]
+struct Names {
+    agents: IndexMap<Str, NodeId>,
+    calls: IndexMap<Str, Vec<NodeId>>,
+    children: IndexMap<Str, NodeId>,
+    replies: IndexMap<Str, NodeId>,
+    transfers: IndexMap<Str, NodeId>,
+    jobs: IndexMap<Str, NodeId>,
+    approvals: IndexMap<Str, Vec<NodeId>>,
+    questions: IndexMap<Str, NodeId>,
+}
+
+/// A run known from what it is told.
+pub struct Witness {
+    run: Run,
+    at_ms: u64,
+    names: Names,
+    plans: u32,
+    /// What could not be placed, in order.
+    pub refused: Vec<Refused>,
+}
+
+impl Witness {
+    /// Begins to listen.
+    pub fn new(gate: Arc<Gate>, start: RunStarted, at_ms: u64) -> Result<Self, AppendError> {
+        let run = Run::start(gate, start, at_ms)?;
+        Ok(Self { run, at_ms, names: Names::default(), plans: 0, refused: Vec::new() })
+    }
+
+    /// The time of what is told from here on, in milliseconds since the Unix epoch.
+    pub fn at(&mut self, at_ms: u64) {
+        self.at_ms = at_ms;
+    }
+
+    /// The run so far.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// The result node of a sub-agent's reply.
+    pub fn reply_of(&self, id: &str) -> Option<NodeId> {
+        self.names.replies.get(id).copied()
+    }
+
+    /// Asks the gate and records what it says: this is where a final is made.
+    pub fn rule(&mut self) -> Result<Decision, AppendError> {
+        self.run.rule(ROOT, self.at_ms)
+    }
+
+    /// Asks the gate and records nothing.
+    pub fn decide(&self) -> Decision {
+        self.run.decide()
+    }
+
+    /// An agent answered. Returns its reply.
+    pub fn reply(&mut self, agent: &str, text: &str, finish: Finish, extra: ReplyExtra) -> Option<NodeId> {
+        let activation = self.agent(agent)?;
+        let extra = (extra != ReplyExtra::default()).then(|| Box::new(extra));
+        self.replied(activation, text, finish, Box::new([]), extra)
+    }
+
+    /// A model call failed.
+    pub fn model_failed(&mut self, agent: &str, why: &str, partial: Option<&str>) {
+        if let Some(activation) = self.agent(agent) {
+            self.put(Event::ModelFailed { activation, why: why.into(), partial: partial.map(Str::from) });
+        }
+    }
+
+    /// An agent called a tool. Returns the tool run.
+    pub fn call(&mut self, said: &ForeignCall<'_>) -> Option<NodeId> {
+        let activation = self.agent(said.agent)?;
+        let call = Call {
+            name: said.name.into(),
+            args: said.args.into(),
+            label: (!said.id.trim().is_empty()).then(|| said.id.trim().into()),
+            declared: said.declared,
+            step: said.step.and_then(|s| self.step(s)),
+            reads: said.reads.and_then(|r| self.names.replies.get(r).copied()),
+        };
+        let reply = self.replied(activation, "", Finish::ToolCalls, Box::new([call]), None)?;
+        let run = NodeId(reply.0 + 1);
+        self.names.calls.entry(said.id.trim().into()).or_default().push(run);
+        Some(run)
+    }
+
+    /// A call has a result. A second one changes nothing and is kept as late.
+    pub fn result(&mut self, id: &str, outcome: Outcome, text: &str, cut: Option<Cut>) {
+        let Some(run) = self.open_call(id) else { return self.late(id, outcome, text) };
+        if self.ledger().has_ended() {
+            return self.late(id, outcome, text);
+        }
+        self.put(Event::ToolSettled { call: run, outcome, text: text.into(), cut: cut.map(Box::new) });
+    }
+
+    /// A call goes on as a background job; what it returned is a receipt.
+    pub fn goes_on(&mut self, id: &str, text: &str) {
+        let Some(run) = self.open_call(id) else { return self.late(id, Outcome::Completed, text) };
+        if self.ledger().tool_run(run).is_some_and(|r| r.job.is_none()) {
+            self.start_job(None, Some(run), id);
+        }
+        self.put(Event::ToolSettled { call: run, outcome: Outcome::Completed, text: text.into(), cut: None });
+    }
+
+    /// Work goes on outside the turn.
+    pub fn job_started(&mut self, id: &str, call: Option<&str>, owner: Option<&str>, what: &str) {
+        let run = call.and_then(|c| self.names.calls.get(c.trim()).and_then(|runs| runs.last()).copied());
+        match run.and_then(|r| self.ledger().tool_run(r)).and_then(|r| r.job) {
+            Some(job) => {
+                self.names.jobs.insert(id.into(), job);
+            }
+            None => {
+                if let Some(job) = self.start_job(owner, run, what) {
+                    self.names.jobs.insert(id.into(), job);
+                }
+            }
+        }
+    }
+
+    /// A job has its outcome.
+    pub fn job_ended(&mut self, id: &str, outcome: Outcome, text: &str) {
+        match self.names.jobs.get(id).copied() {
+            Some(job) => self.put(Event::BackgroundEnded { job, outcome, text: text.into() }),
+            None => return self.unknown("background job", id),
+        };
+    }
+
+    /// A sub-agent began.
+    pub fn child_started(&mut self, id: &str, agent: &str, parent: Option<&str>, call: Option<&str>) {
+        let run = call.and_then(|c| self.open_call(c));
+        let linkable = run.filter(|r| self.ledger().tool_run(*r).is_some_and(|r| matches!(r.state, RunState::Requested | RunState::Running)));
+        self.start_child(id, agent, parent, linkable.map_or(Via::Child, Via::Call));
+    }
+
+    /// A sub-agent ended, whether or not its start was seen. Its reply closes the call that began it.
+    pub fn child_replied(&mut self, said: &ForeignReply<'_>) {
+        let transfer = said.transfer.and_then(|t| self.names.transfers.get(t).copied());
+        let open = self.names.children.get(said.id).copied().filter(|c| self.ledger().activation(*c).is_some_and(|a| a.open));
+        let child = match (open, transfer) {
+            (Some(child), None) => Some(child),
+            (_, Some(transfer)) => self.start_child(said.id, said.agent, said.parent, Via::Call(transfer)),
+            (None, None) if self.names.replies.contains_key(said.id) => return,
+            (None, None) => self.start_child(said.id, said.agent, said.parent, Via::Child),
+        };
+        let Some(activation) = child else { return };
+        let outcome = match said.outcome {
+            Outcome::Completed if said.text.is_some_and(|t| t.trim().is_empty()) => Outcome::Empty,
+            outcome => outcome,
+        };
+        let report = (said.report != Report::default()).then(|| Box::new(said.report.clone()));
+        let Some(result) = self.put(Event::ActivationEnded { activation, outcome, text: said.text.unwrap_or_default().into(), data: None, report })
+        else {
+            return;
+        };
+        self.names.replies.insert(said.id.into(), result);
+        let call = self.ledger().activation(activation).and_then(|a| match a.via {
+            Via::Call(call) if transfer.is_none() => Some(call),
+            _ => None,
+        });
+        if let Some(call) = call.filter(|c| self.ledger().tool_run(*c).is_some_and(|r| !matches!(r.state, RunState::Settled(_)))) {
+            self.put(Event::Returned { call, result });
+        }
+    }
+
+    /// An agent transferred to another.
+    pub fn transferred(&mut self, id: &str, from: &str, to: &str, task: &str, terminal: bool) {
+        let Some(activation) = self.agent(from) else { return };
+        let declared = Declared { terminal, ..Declared::of(crate::event::CallKind::Transfer) };
+        let call = Call { name: format!("transfer_to_{to}").into(), args: task.into(), label: None, declared, step: None, reads: None };
+        if let Some(reply) = self.replied(activation, "", Finish::ToolCalls, Box::new([call]), None) {
+            self.names.transfers.insert(id.into(), NodeId(reply.0 + 1));
+        }
+    }
+
+    /// Control came back from a transfer.
+    pub fn returned(&mut self, id: &str, outcome: Outcome) {
+        let Some(call) = self.names.transfers.get(id).copied() else { return self.unknown("transfer", id) };
+        let Some(run) = self.ledger().tool_run(call) else { return };
+        let result = run.child.and_then(|c| self.ledger().activation(c)).filter(|c| !c.open).and_then(|c| c.result);
+        match (run.state, result) {
+            (RunState::Settled(_), _) => self.put(Event::LateResult { call, outcome, text: "".into() }),
+            (_, Some(result)) => self.put(Event::Returned { call, result }),
+            (_, None) => self.put(Event::ToolSettled { call, outcome, text: "".into(), cut: None }),
+        };
+    }
+
+    /// A plan, or a revision of one: steps that the plan already has stay as they are.
+    pub fn plan(&mut self, by: &str, steps: Vec<StepSpec>, dropped: Vec<(Str, Str)>) {
+        let Some(author) = self.agent(by) else { return };
+        let kept = |id: &Str| self.ledger().live_step_named(ROOT, id).is_some();
+        let (dropped, unknown): (Vec<_>, Vec<_>) = dropped.into_iter().partition(|(id, _)| kept(id));
+        let gone = |id: &Str| dropped.iter().any(|(d, _)| d == id);
+        let new: Vec<StepSpec> = steps.into_iter().filter(|s| !kept(&s.id) || gone(&s.id)).collect();
+        self.plans += 1;
+        let key: Str = format!("plan/{}", self.plans).into();
+        for (id, _) in unknown {
+            self.unknown("plan step", &id);
+        }
+        self.put(Event::PlanMade { scope: ROOT, key, by: author, steps: new, dropped });
+    }
+
+    /// A step came to an end; one that had ended is opened again first.
+    pub fn step_settled(&mut self, id: &str, outcome: StepOutcome, why: &str) {
+        let Some(step) = self.ledger().live_step_named(ROOT, id) else { return self.unknown("plan step", id) };
+        let state = self.ledger().step(step).map(|s| s.state);
+        if matches!((state, outcome), (Some(StepState::Done), StepOutcome::Done)) {
+            return;
+        }
+        if matches!(state, Some(StepState::Done | StepState::Blocked)) {
+            self.put(Event::StepReopened { step, why: why.into() });
+        }
+        self.put(Event::StepSettled { step, outcome, why: why.into() });
+    }
+
+    /// Replies of sub-agents were worked in, and disagreements settled by key.
+    pub fn reconciled(&mut self, by: &str, replies: &[&str], resolved: &[&str]) {
+        let Some(by) = self.agent(by) else { return };
+        let mut dispositions = Vec::new();
+        for id in replies {
+            match self.names.replies.get(*id).copied() {
+                Some(result) => dispositions.push(Disposition { result, disposition: Disposed::Adopted, why: "".into() }),
+                None => self.unknown("sub-agent reply", id),
+            }
+        }
+        let resolved = resolved.iter().map(|key| Resolution { key: self.conflict_key(key), why: "".into() }).collect();
+        self.put(Event::Reconciled { by, dispositions, resolved });
+    }
+
+    /// An approval was asked for, of a call or a step. An id that several open calls share covers them all.
+    pub fn approval_requested(&mut self, id: &str, of: &str) {
+        let mut on: Vec<NodeId> = self.open_calls(of);
+        if on.is_empty() {
+            on.extend(self.ledger().live_step_named(ROOT, of));
+        }
+        if on.is_empty() {
+            return self.unknown("open call or step", of);
+        }
+        for node in on {
+            if let Some(approval) = self.put(Event::ApprovalRequested { on: node }) {
+                self.names.approvals.entry(id.into()).or_default().push(approval);
+            }
+        }
+    }
+
+    /// A person granted or denied.
+    pub fn approval_settled(&mut self, id: &str, granted: bool, why: &str) {
+        let Some(approvals) = self.names.approvals.get(id).cloned() else { return self.unknown("approval", id) };
+        for approval in approvals {
+            self.put(Event::ApprovalSettled { approval, granted, by: "user".into(), why: why.into(), args: None });
+        }
+    }
+
+    /// A question was put to the user.
+    pub fn asked_user(&mut self, id: &str, text: &str) {
+        let Some(activation) = self.agent(&self.owner()) else { return };
+        if let Some(question) = self.put(Event::QuestionAsked { activation, call: None, text: text.into() }) {
+            self.names.questions.insert(id.into(), question);
+        }
+    }
+
+    /// The user answered.
+    pub fn user_answered(&mut self, id: &str, text: &str) {
+        match self.names.questions.get(id).copied() {
+            Some(question) => self.put(Event::QuestionAnswered { question, text: text.into() }),
+            None => return self.unknown("question", id),
+        };
+    }
+
+    /// Somebody would like this to be the answer.
+    pub fn candidate(&mut self, said: &ForeignCandidate<'_>) -> Option<NodeId> {
+        let by = self.agent(said.agent)?;
+        let mut uses = Vec::new();
+        for id in &said.uses {
+            match self.names.replies.get(*id).copied() {
+                Some(result) => uses.push(result),
+                None => self.unknown("sub-agent reply", id),
+            }
+        }
+        // Whatever was read by then is what the words rest on: a foreign loop does not say it more closely.
+        let mut rests_on: Vec<NodeId> = self.names.replies.values().copied().collect();
+        for activation in self.names.agents.values().filter_map(|a| self.ledger().activation(*a)) {
+            rests_on.extend(activation.last_reply);
+            rests_on.extend(activation.unread());
+        }
+        self.put(Event::CandidateMade(Box::new(CandidateMade {
+            scope: ROOT,
+            by,
+            text: said.text.into(),
+            form: said.form,
+            finish: said.finish,
+            from: said.from,
+            rests_on,
+            uses,
+            synthesis: false,
+            uncertainties: Vec::new(),
+            next_actions: Vec::new(),
+        })))
+    }
+
+    /// A guard or hook judged the newest candidate.
+    pub fn guard_spoke(&mut self, guard: &str, verdict: GuardVerdict) {
+        match self.ledger().activation(ROOT).and_then(|a| a.candidate) {
+            Some(candidate) => self.put(Event::GuardSpoke { candidate, guard: guard.into(), verdict }),
+            None => return self.unknown("candidate", "newest"),
+        };
+    }
+
+    /// An agent was told to go on.
+    pub fn nudged(&mut self, by: NudgeBy, agent: Option<&str>, text: &str) {
+        let owner = self.owner();
+        if let Some(activation) = self.agent(agent.unwrap_or(&owner)) {
+            self.put(Event::Nudged { activation, by, text: text.into() });
+        }
+    }
+
+    /// State changed from outside the run.
+    pub fn edited(&mut self, by: &str) {
+        self.put(Event::Edited { by: by.into() });
+    }
+
+    /// The user wants the run cancelled.
+    pub fn cancel_requested(&mut self, by: &str) {
+        self.put(Event::CancelRequested { by: by.into(), when: CancelWhen::AtOnce });
+    }
+
+    /// The loop ended.
+    pub fn stopped(&mut self, cause: Cause, why: &str) {
+        self.put(Event::Stopped { cause, why: why.into() });
+    }
+
+    /// The process died.
+    pub fn crashed(&mut self) {
+        self.put(Event::Crashed);
+    }
+
+    /// The run was taken up again: after a crash by recovery, else by a person.
+    pub fn resumed(&mut self, started: bool) {
+        let by = if self.ledger().totals().crashed { ResumedBy::Crash } else { ResumedBy::Person };
+        self.put(Event::Resumed { by, started, limits: None });
+    }
+
+    fn ledger(&self) -> &Ledger {
+        self.run.ledger()
+    }
+
+    fn owner(&self) -> Str {
+        self.ledger().started().map_or_else(|| "main".into(), |s| s.rules.concluder(&s.policy).clone())
+    }
+
+    /// Appends one event and returns the newest node.
+    fn put(&mut self, event: Event) -> Option<NodeId> {
+        match self.run.append(self.at_ms, [event]) {
+            Ok(()) => Some(NodeId(self.ledger().node_count().saturating_sub(1))),
+            Err(why) => {
+                self.refused.push(why.into());
+                None
+            }
+        }
+    }
+
+    fn unknown(&mut self, what: &'static str, name: &str) {
+        self.refused.push(Refused::Unknown { what, name: name.into() });
+    }
+
+    fn agent(&mut self, name: &str) -> Option<NodeId> {
+        if let Some(known) = self.names.agents.get(name) {
+            return Some(*known);
+        }
+        let key: Str = format!("observed/{name}").into();
+        let start = Event::ActivationStarted {
+            parent: ROOT,
+            agent: name.into(),
+            key,
+            prompt: "".into(),
+            via: Via::Observed,
+            rests_on: Box::new([]),
+            rules: None,
+        };
+        let id = self.put(start)?;
+        self.names.agents.insert(name.into(), id);
+        Some(id)
+    }
+
+    /// Appends a reply and returns it: the newest node less its calls.
+    fn replied(&mut self, activation: NodeId, text: &str, finish: Finish, calls: Box<[Call]>, extra: Option<Box<ReplyExtra>>) -> Option<NodeId> {
+        let saw = self.ledger().activation(activation).map_or(0, |a| a.transcript.len());
+        let count = u32::try_from(calls.len()).unwrap_or(u32::MAX);
+        let saw = u32::try_from(saw).unwrap_or(u32::MAX);
+        let newest = self.put(Event::ModelReplied { activation, saw, finish, text: text.into(), calls, extra })?;
+        Some(NodeId(newest.0.saturating_sub(count)))
+    }
+
+    fn start_job(&mut self, owner: Option<&str>, call: Option<NodeId>, what: &str) -> Option<NodeId> {
+        let caller = call.and_then(|c| self.ledger().tool_run(c)).map(|r| r.activation);
+        let fallback = self.owner();
+        let activation = match caller {
+            Some(caller) => caller,
+            None => self.agent(owner.unwrap_or(&fallback))?,
+        };
+        self.put(Event::BackgroundStarted { activation, call, what: what.into() })
+    }
+
+    fn start_child(&mut self, id: &str, agent: &str, parent: Option<&str>, via: Via) -> Option<NodeId> {
+        let above = parent.and_then(|p| self.names.children.get(p).copied());
+        let owner = self.owner();
+        let parent = above.or_else(|| self.agent(&owner))?;
+        let key: Str = format!("{}/{id}", self.ledger().node_count()).into();
+        let start = Event::ActivationStarted { parent, agent: agent.into(), key, prompt: "".into(), via, rests_on: Box::new([]), rules: None };
+        let child = self.put(start)?;
+        self.names.children.insert(id.into(), child);
+        Some(child)
+    }
+
+    fn step(&self, name: &str) -> Option<NodeId> {
+        self.ledger().live_step_named(ROOT, name)
+    }
+
+    /// The call to which a result of this id belongs: the oldest that still waits for one.
+    fn open_call(&self, id: &str) -> Option<NodeId> {
+        let waits =
+            |n: &&NodeId| self.ledger().tool_run(**n).is_some_and(|r| matches!(r.state, RunState::Requested | RunState::Running | RunState::Lost));
+        let runs = self.names.calls.get(id.trim())?;
+        runs.iter().find(waits).or_else(|| runs.iter().find(|n| self.is_open(**n))).copied()
+    }
+
+    fn open_calls(&self, id: &str) -> Vec<NodeId> {
+        let runs = self.names.calls.get(id.trim()).map(Vec::as_slice).unwrap_or_default();
+        runs.iter().copied().filter(|n| self.is_open(*n)).collect()
+    }
+
+    fn is_open(&self, call: NodeId) -> bool {
+        self.ledger().tool_run(call).is_some_and(|r| !matches!(r.state, RunState::Settled(_) | RunState::Background))
+    }
+
+    fn late(&mut self, id: &str, outcome: Outcome, text: &str) {
+        match self.names.calls.get(id.trim()).and_then(|runs| runs.last()).copied() {
+            Some(call) => self.put(Event::LateResult { call, outcome, text: text.into() }),
+            None => return self.unknown("call", id),
+        };
+    }
+
+    fn conflict_key(&self, key: &str) -> Str {
+        let reply = key.strip_prefix("verdict:").and_then(|id| self.names.replies.get(id));
+        reply.map_or_else(|| key.into(), |node| format!("verdict:{node}").into())
+    }
+}

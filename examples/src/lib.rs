@@ -1,0 +1,3 @@
+//! What the examples share: the case reader, the scenario format, and the suite.
+
+pub mod cases;

@@ -1,0 +1,2 @@
+//! x
+pub use countersign_core::*;
