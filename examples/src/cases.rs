@@ -385,7 +385,7 @@ pub fn play(events: &[&Told]) -> Result<(Decision, usize), CaseError> {
     for (at, told) in events.iter().enumerate().skip(1) {
         player.tell(told);
         if at + 1 < events.len() && is_ruled_on(events, at) && player.witness.decide().finalizable {
-            finals += usize::from(!player.witness.rule()?.final_text.is_none());
+            finals += usize::from(player.witness.rule()?.final_text.is_some());
         }
     }
     let decision = player.witness.decide();
