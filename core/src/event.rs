@@ -334,6 +334,8 @@ pub enum NudgeBy {
     Hook,
     /// Repeat detection. Uses no allowance: the run was going on anyway.
     Repeat,
+    /// The agent loop: the agent has to end by its structured output. Uses no allowance; bounded.
+    Format,
 }
 
 /// What a guard said of a candidate.

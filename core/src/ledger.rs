@@ -9,9 +9,10 @@ mod conflict;
 mod state;
 
 pub use admit::AppendError;
-pub use apply::key_hash;
 pub use conflict::Conflict;
-pub use state::{Activation, Approval, Entry, Job, NodeData, Open, OpenSet, PlanVersion, Question, ResultState, RunState, Step, StepState, ToolRun};
+pub use state::{
+    Activation, Approval, Asked, Entry, Job, NodeData, Open, OpenSet, PlanVersion, Question, ResultState, RunState, Step, StepState, ToolRun,
+};
 
 use crate::decision::{Decision, Status};
 use crate::event::{Call, CandidateMade, Cause, Event, GuardVerdict, Outcome, Record, ReplyExtra, RunStarted, StepSpec, Usage};

@@ -2,7 +2,7 @@
 //! where one did it would change nothing.
 
 use super::{
-    Activation, Approval, CALLS, Entry, Job, Ledger, NodeData, PlanVersion, Question, ResultState, RunState, Step, StepState, ToolRun, target,
+    Activation, Approval, Asked, CALLS, Entry, Job, Ledger, NodeData, PlanVersion, Question, ResultState, RunState, Step, StepState, ToolRun, target,
 };
 use crate::event::{CallKind, Cut, Effect, Event, NudgeBy, Outcome, Record, ResumedBy, StepOutcome, StepSpec, Via};
 use crate::node::{NodeId, NodeKind, ROOT, Str};
@@ -122,7 +122,7 @@ impl Ledger {
                 }
             }
             Event::Nudged { activation, by, .. } => {
-                self.totals.continuations += u32::from(*by != NudgeBy::Repeat);
+                self.totals.continuations += u32::from(!matches!(by, NudgeBy::Repeat | NudgeBy::Format));
                 self.tell(*activation, record);
             }
             Event::Continued { activation } => {
@@ -207,14 +207,11 @@ impl Ledger {
         rests.extend_from_slice(on);
         self.node(NodeKind::Activation, self.activations.len(), &rests);
         self.scratch = rests;
+        let mut asked_at = None;
         if let Some(parent) = parent {
-            self.by_key.insert((parent, key.clone()), id);
-            let hash = key_hash(key);
-            if let (Via::Asked | Via::Step(_), Some(act)) = (via, self.act_mut(parent)) {
-                match act.asked.iter_mut().rev().find(|(h, _)| *h == hash) {
-                    Some(again) => again.1 = id,
-                    None => act.asked.push((hash, id)),
-                }
+            let old = self.by_key.insert((parent, key.clone()), id);
+            if matches!(via, Via::Asked | Via::Step(_)) {
+                asked_at = self.ask(parent, old, Asked { key: key.clone(), activation: id, started_seq: record.seq, answer: None, answer_seq: 0 });
             }
         }
         match via {
@@ -241,7 +238,7 @@ impl Ledger {
             depth,
             started_seq: record.seq,
             rules: None,
-            transcript: Arc::new(vec![Entry { node: id, record: record.clone() }]),
+            transcript: Arc::new(vec![Entry { node: id, call: id, record: record.clone() }]),
             last_reply: None,
             calls: 0..0,
             open_calls: 0,
@@ -253,11 +250,42 @@ impl Ledger {
             candidate: None,
             asked: Vec::new(),
             repeats: 0,
+            told: false,
+            reminders: 0,
+            asked_at,
             signature: 0,
             fresh: Vec::new(),
         });
         if self.end_is_owed(id) {
             self.open.activations.add(id);
+        }
+    }
+
+    /// Notes a question where its mode will look for it; one that is asked anew takes the place of the old one.
+    fn ask(&mut self, parent: NodeId, old: Option<NodeId>, asked: Asked) -> Option<u32> {
+        let act = self.act_mut(parent)?;
+        let at = old.and_then(|old| act.asked.iter().rposition(|a| a.activation == old));
+        let at = match at {
+            Some(at) => {
+                *act.asked.get_mut(at)? = asked;
+                at
+            }
+            None => {
+                act.asked.push(asked);
+                act.asked.len() - 1
+            }
+        };
+        u32::try_from(at).ok()
+    }
+
+    /// The newest answer to a mode's question, or that there is none while its activation is at work.
+    fn answer(&mut self, activation: NodeId, answer: Option<(NodeId, u32)>) {
+        let Some(act) = self.activation(activation) else { return };
+        let (Some(parent), Some(at)) = (act.parent, act.asked_at) else { return };
+        let asked = self.act_mut(parent).and_then(|p| p.asked.get_mut(at as usize));
+        if let Some(asked) = asked.filter(|a| a.activation == activation) {
+            asked.answer = answer.map(|(node, _)| node);
+            asked.answer_seq = answer.map_or(0, |(_, seq)| seq);
         }
     }
 
@@ -347,7 +375,7 @@ impl Ledger {
             self.totals.usage.output_tokens += usage.output_tokens;
             self.totals.usage.cost_micros += usage.cost_micros;
         }
-        self.say(*activation, reply, record);
+        self.say(*activation, reply, reply, record);
     }
 
     fn transfer_asked(&mut self, id: NodeId, name: &Str, args: &Str) {
@@ -417,7 +445,7 @@ impl Ledger {
             RunState::AwaitingApproval => {
                 self.settle(on, Outcome::Rejected, on);
                 let activation = self.tool_run(on).map_or(ROOT, |r| r.activation);
-                self.say(activation, on, record);
+                self.say(activation, on, on, record);
             }
             RunState::Settled(Outcome::Completed) if !granted && run.declared.effect.changes() => self.open.breaches.add(on),
             _ => {}
@@ -433,7 +461,7 @@ impl Ledger {
         match call {
             Some(call) => {
                 self.settle(call, Outcome::Completed, question);
-                self.say(activation, call, record);
+                self.say(activation, call, call, record);
             }
             None => self.tell(activation, record),
         }
@@ -462,7 +490,7 @@ impl Ledger {
             self.judge(call, outcome, declared.effect, reply_seq, record.seq);
         }
         self.repeats(activation, call, record);
-        self.say(activation, call, record);
+        self.say(activation, call, call, record);
     }
 
     /// What a settled run means for checks, freshness, failures and denials.
@@ -566,7 +594,7 @@ impl Ledger {
                 self.open.tools.remove(call);
                 self.label_closed(call);
                 self.call_shown(activation, call);
-                self.say(activation, call, record);
+                self.say(activation, call, call, record);
             }
             _ => self.set_run(call, RunState::Running),
         }
@@ -595,7 +623,7 @@ impl Ledger {
             act.fresh.push((call.unwrap_or(job), at));
         }
         self.reopen(activation);
-        self.say(activation, call.unwrap_or(job), record);
+        self.say(activation, call.unwrap_or(job), call.unwrap_or(job), record);
     }
 
     fn returned(&mut self, call: NodeId, result: NodeId) {
@@ -605,7 +633,7 @@ impl Ledger {
         // The next reply rests on the result itself: an edge from the older call would point forward.
         self.settle(call, outcome, result);
         let activation = self.tool_run(call).map_or(ROOT, |r| r.activation);
-        self.say(activation, result, &end);
+        self.say(activation, result, call, &end);
     }
 
     fn plan_made(&mut self, scope: NodeId, key: &Str, by: NodeId, steps: &[StepSpec], dropped: &[(Str, Str)]) {
@@ -652,6 +680,7 @@ impl Ledger {
         if let Some(old) = old {
             self.forget(old);
         }
+        self.answer(*activation, Some((id, record.seq)));
         if self.is_direct(via, to) {
             if self.terminal_transfer.is_none_or(|t| via != Via::Call(t)) {
                 self.open.unreconciled.add(id);
@@ -730,6 +759,7 @@ impl Ledger {
         if let Some(act) = self.act_mut(activation) {
             let same = act.signature == signature && act.calls.len() == 1;
             act.repeats = if same { act.repeats + 1 } else { 1 };
+            act.told &= same;
             act.signature = signature;
         }
     }
@@ -737,13 +767,18 @@ impl Ledger {
     /// Input from outside for somebody: they, and whoever ended on their word, are at work again.
     fn tell(&mut self, activation: NodeId, record: &Arc<Record>) {
         self.reopen(activation);
-        if let Some(act) = self.act_mut(activation)
-            && !matches!(record.event, Event::Nudged { by: NudgeBy::Repeat, .. })
-        {
-            act.repeats = 0;
-            act.signature = 0;
+        if let Some(act) = self.act_mut(activation) {
+            match record.event {
+                Event::Nudged { by: NudgeBy::Repeat, .. } => act.told = true,
+                Event::Nudged { by: NudgeBy::Format, .. } => act.reminders += 1,
+                _ => {
+                    act.repeats = 0;
+                    act.told = false;
+                    act.signature = 0;
+                }
+            }
         }
-        self.say(activation, activation, record);
+        self.say(activation, activation, activation, record);
     }
 
     fn reopen(&mut self, activation: NodeId) {
@@ -762,6 +797,7 @@ impl Ledger {
                 }
                 if let Some(result) = result {
                     self.forget(result);
+                    self.answer(id, None);
                 }
             }
         }
@@ -801,9 +837,9 @@ impl Ledger {
         NodeId(u32::try_from(at.index()).unwrap_or(u32::MAX))
     }
 
-    fn say(&mut self, activation: NodeId, node: NodeId, record: &Arc<Record>) {
+    fn say(&mut self, activation: NodeId, node: NodeId, call: NodeId, record: &Arc<Record>) {
         if let Some(act) = self.act_mut(activation) {
-            Arc::make_mut(&mut act.transcript).push(Entry { node, record: record.clone() });
+            Arc::make_mut(&mut act.transcript).push(Entry { node, call, record: record.clone() });
         }
     }
 
@@ -837,13 +873,6 @@ impl Ledger {
 
 fn trimmed(label: &Str) -> Str {
     if label.trim().len() == label.len() { label.clone() } else { label.trim().into() }
-}
-
-/// The hash under which a mode's question is found again.
-pub fn key_hash(key: &str) -> u64 {
-    let mut hasher = FxHasher::default();
-    key.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// Words without case, spacing or punctuation, hashed.

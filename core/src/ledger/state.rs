@@ -20,10 +20,28 @@ pub struct NodeData {
 /// One thing that an agent was shown or said. The event itself is shared with the log.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Entry {
-    /// The reply, the call that has a result, or the result that came back.
+    /// The reply, the call that has a result, or the sub-agent result that came back.
     pub node: NodeId,
+    /// The call that it answers; the node itself where it answers none.
+    pub call: NodeId,
     /// The event.
     pub record: Arc<Record>,
+}
+
+/// A question of a mode, with its newest answer. Kept together, since a mode that is run again reads
+/// all of them in order.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Asked {
+    /// Its name.
+    pub key: Str,
+    /// The activation at work on it.
+    pub activation: NodeId,
+    /// The event that asked.
+    pub started_seq: u32,
+    /// Its newest result, while the activation has ended.
+    pub answer: Option<NodeId>,
+    /// The event of that result.
+    pub answer_seq: u32,
 }
 
 /// One agent at work.
@@ -65,10 +83,15 @@ pub struct Activation {
     pub open: bool,
     /// Its newest candidate, where it is a mode.
     pub candidate: Option<NodeId>,
-    /// Questions that it asked, as a mode, in order: hash of the key, activation.
-    pub asked: Vec<(u64, NodeId)>,
+    /// Questions that it asked, as a mode, in order.
+    pub asked: Vec<Asked>,
     /// How often in a row the same call came with the same result.
     pub repeats: u32,
+    /// Whether it was told so.
+    pub told: bool,
+    /// How often it was reminded of the form in which it has to end.
+    pub reminders: u32,
+    pub(crate) asked_at: Option<u32>,
     pub(crate) signature: u64,
     /// Results that no reply rests on yet, with their place in the transcript.
     pub(crate) fresh: Vec<(NodeId, u32)>,
