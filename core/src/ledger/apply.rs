@@ -526,7 +526,7 @@ impl Ledger {
     }
 
     fn remember_failure(&mut self, call: NodeId, outcome: Outcome) {
-        let failed = matches!(outcome, Outcome::Failed | Outcome::TimedOut | Outcome::Cancelled);
+        let failed = matches!(outcome, Outcome::Failed | Outcome::TimedOut | Outcome::Cancelled | Outcome::Lost);
         if !failed && self.failures.is_empty() {
             return;
         }
@@ -611,10 +611,15 @@ impl Ledger {
             && matches!(run.state, RunState::Background | RunState::Running)
         {
             let (call, declared, reply_seq, shown) = (run.id, run.declared, run.reply_seq, run.state == RunState::Background);
-            if shown {
-                self.set_run(call, RunState::Settled(outcome));
-            } else {
+            if !shown {
                 self.settle(call, outcome, job);
+            }
+            if outcome == Outcome::Lost && declared.effect.changes() {
+                // Nobody knows whether it happened: it is not settled until somebody says so.
+                self.set_run(call, RunState::Lost);
+                self.open.lost.add(call);
+            } else {
+                self.set_run(call, RunState::Settled(outcome));
             }
             self.judge(call, outcome, declared.effect, reply_seq, record.seq);
         }

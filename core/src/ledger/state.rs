@@ -91,7 +91,8 @@ pub struct Activation {
     pub told: bool,
     /// How often it was reminded of the form in which it has to end.
     pub reminders: u32,
-    pub(crate) asked_at: Option<u32>,
+    /// Its place among the questions of the mode that asked.
+    pub asked_at: Option<u32>,
     pub(crate) signature: u64,
     /// Results that no reply rests on yet, with their place in the transcript.
     pub(crate) fresh: Vec<(NodeId, u32)>,

@@ -1,0 +1,83 @@
+//! What a model is shown: the entries of an activation, as messages. Nothing is stored twice; a provider's
+//! adapter reads these and writes its own form.
+
+use countersign_core::ledger::Entry;
+use countersign_core::{Call, Event, NodeId, Outcome, Str};
+
+/// One message.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Message<'a> {
+    /// What the agent was asked, told, or answered from outside.
+    User(&'a str),
+    /// What the agent said.
+    Assistant {
+        /// Its text.
+        text: &'a str,
+        /// Its calls, each with its node.
+        calls: Vec<(NodeId, &'a Call)>,
+    },
+    /// What came of a call.
+    Result {
+        /// The call.
+        call: NodeId,
+        /// How it ended.
+        outcome: Outcome,
+        /// What the model reads. A sub-agent's result carries the id by which it is disposed of.
+        text: String,
+    },
+}
+
+/// Reads an entry as a message. `None` for what a model is not shown.
+pub fn message(entry: &Entry) -> Option<Message<'_>> {
+    let result = |outcome: Outcome, text: String| Some(Message::Result { call: entry.call, outcome, text });
+    match &entry.record.event {
+        Event::RunStarted(start) => Some(Message::User(&start.task)),
+        Event::ActivationStarted { prompt, .. } => Some(Message::User(prompt)),
+        Event::ModelReplied { text, calls, .. } => {
+            let calls = calls.iter().zip(entry.node.0 + 1..).map(|(call, node)| (NodeId(node), call)).collect();
+            Some(Message::Assistant { text, calls })
+        }
+        Event::ToolSettled { outcome, text, cut, .. } => {
+            let note = cut.as_ref().filter(|c| c.marked).map(|c| format!("\n[cut: {} bytes in all]", c.size)).unwrap_or_default();
+            result(*outcome, format!("{text}{note}"))
+        }
+        Event::ActivationEnded { outcome, text, report, .. } => {
+            let claims = report.as_ref().map(|r| r.claims.as_slice()).unwrap_or_default();
+            let claims: String = claims.iter().map(|c| format!("\n- {}: {}", c.key, c.value)).collect();
+            result(*outcome, format!("[result {}, {}] {text}{claims}", entry.node, name(*outcome)))
+        }
+        Event::ApprovalSettled { why, .. } => result(Outcome::Rejected, format!("a person denied this call: {why}")),
+        Event::QuestionAnswered { text, .. } if entry.call != entry.node || entry.node.0 > 0 => result(Outcome::Completed, text.to_string()),
+        Event::BackgroundStarted { .. } => result(Outcome::Completed, "started in the background; its result comes as input later".into()),
+        Event::BackgroundEnded { text, .. } => Some(Message::User(text)),
+        Event::Nudged { text, .. } | Event::InputArrived { text, .. } => Some(Message::User(text)),
+        _ => None,
+    }
+}
+
+/// The question with which an activation began.
+pub fn question(transcript: &[Entry]) -> Str {
+    match transcript.first().map(|e| &e.record.event) {
+        Some(Event::ActivationStarted { prompt, .. }) => prompt.clone(),
+        Some(Event::RunStarted(start)) => start.task.clone(),
+        _ => "".into(),
+    }
+}
+
+/// How many replies an activation has made.
+pub fn replies(transcript: &[Entry]) -> usize {
+    transcript.iter().filter(|e| matches!(e.record.event, Event::ModelReplied { .. })).count()
+}
+
+fn name(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Completed => "completed",
+        Outcome::Empty => "empty",
+        Outcome::CutOff => "cut off",
+        Outcome::Failed => "failed",
+        Outcome::TimedOut => "timed out",
+        Outcome::Cancelled => "cancelled",
+        Outcome::Rejected => "rejected",
+        Outcome::Lost => "lost",
+    }
+}
