@@ -4,7 +4,7 @@ use crate::mode::Mode;
 use crate::tool::{ToolKind, ToolSpec};
 use countersign_core::{Policy, Str};
 use indexmap::IndexMap;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::sync::Arc;
 
 /// How an agent works.
@@ -24,7 +24,7 @@ pub struct Agent {
     /// What it is told before everything else.
     pub instructions: Str,
     /// Its tools, by name.
-    pub tools: IndexMap<Str, ToolSpec>,
+    pub tools: IndexMap<Str, ToolSpec, FxBuildHasher>,
     /// How it works.
     pub machine: Machine,
     /// Turns that it may take for one question; the run's limit stands above.
@@ -71,14 +71,14 @@ pub enum AgentsError {
 /// The agents of a run.
 #[derive(Clone, Default)]
 pub struct Agents {
-    by_name: IndexMap<Str, Arc<Agent>>,
+    by_name: IndexMap<Str, Arc<Agent>, FxBuildHasher>,
     duplicate: Option<AgentsError>,
 }
 
 impl Agent {
     /// A model with instructions and no tools yet.
     pub fn new(name: &str, instructions: &str) -> Self {
-        Self { name: name.into(), instructions: instructions.into(), tools: IndexMap::new(), machine: Machine::Loop, turns: None }
+        Self { name: name.into(), instructions: instructions.into(), tools: IndexMap::default(), machine: Machine::Loop, turns: None }
     }
 
     /// A mode that works as an agent of another mode.

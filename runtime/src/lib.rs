@@ -1,2 +1,42 @@
-//! x
+//! Multi-agent systems in which code, not prose, decides when an answer is final.
+//!
+//! ```text
+//!             what happened                      what to do next
+//!  driver ───────────────▶ ledger ──▶ mode ──────────────────────▶ driver
+//!    ▲                       │          │ candidate
+//!    └──── next ◀─────── decision ◀── gate ◀── policy + checks
+//! ```
+//!
+//! This crate is the driver and its ports; it re-exports the two pure crates below it.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`runner`] | build a runner, run a task |
+//! | [`driver`] | the one loop that performs what a mode asks for and records what happened |
+//! | [`model`], [`tool`], [`journal`], [`guard`], [`hooks`] | the ports |
+//! | [`live`] | a run under way: stream, steer, approve, cancel |
+//! | [`testing`] | scripted, playing-back and failing models |
+
+pub mod driver;
+pub mod guard;
+pub mod hooks;
+pub mod journal;
+pub mod live;
+pub mod model;
+pub mod result;
+pub mod runner;
+pub mod testing;
+pub mod tool;
+
 pub use countersign_core::*;
+pub use countersign_modes::*;
+
+pub use driver::DriveError;
+pub use guard::{DEFAULT_MAX_NUDGES, Guard, GuardPlugin, GuardSaid, GuardState, ToolUse};
+pub use hooks::{Hooks, ToolGate};
+pub use journal::{Journal, JournalError, MemoryJournal};
+pub use live::{EventStream, LiveRun, Streamed};
+pub use model::{Deltas, Model, ModelError, ModelReply, ModelRequest, ToolCall};
+pub use result::{NotFinal, RunResult};
+pub use runner::{BuildError, Runner, RunnerBuilder};
+pub use tool::{FnTool, Tool, ToolError, ToolOutput, ToolRequest};

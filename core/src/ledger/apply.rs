@@ -104,6 +104,7 @@ impl Ledger {
                 self.scratch = rests;
                 if let Some(scope) = self.act_mut(made.scope) {
                     scope.candidate = Some(id);
+                    scope.ruled_seq = None;
                 }
             }
             Event::GuardSpoke { .. }
@@ -117,6 +118,9 @@ impl Ledger {
             Event::Decided { scope, candidate, decision } => {
                 self.node(NodeKind::Decision, 0, candidate.as_slice());
                 self.totals.ruled = Some((record.seq, *scope, self.totals.evidence));
+                if let Some(ruled) = self.act_mut(*scope).filter(|s| candidate.is_some() && s.candidate == *candidate) {
+                    ruled.ruled_seq = Some(record.seq);
+                }
                 if *scope == ROOT && decision.status.is_terminal() {
                     self.totals.ended = self.totals.ended.or(Some(decision.status));
                 }
@@ -248,6 +252,7 @@ impl Ledger {
             result: None,
             open: true,
             candidate: None,
+            ruled_seq: None,
             asked: Vec::new(),
             repeats: 0,
             told: false,
@@ -733,7 +738,10 @@ impl Ledger {
         self.label_closed(call);
         let Some(run) = self.run_mut(call) else { return };
         run.state = RunState::Settled(outcome);
-        let activation = run.activation;
+        let (activation, approval) = (run.activation, run.approval);
+        if let Some(approval) = approval.filter(|_| outcome == Outcome::Cancelled) {
+            self.open.approvals.remove(approval);
+        }
         self.open.tools.remove(call);
         self.open.transfers.remove(call);
         self.open.lost.remove(call);

@@ -83,6 +83,8 @@ pub struct Activation {
     pub open: bool,
     /// Its newest candidate, where it is a mode.
     pub candidate: Option<NodeId>,
+    /// The event that ruled on that candidate.
+    pub ruled_seq: Option<u32>,
     /// Questions that it asked, as a mode, in order.
     pub asked: Vec<Asked>,
     /// How often in a row the same call came with the same result.

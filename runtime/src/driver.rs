@@ -1,0 +1,363 @@
+//! The one loop that performs what a mode asks for and records what happened.
+//!
+//! Write-ahead: intent before act, outcome after; the journal has both before anything else is done. One
+//! batch is everything that was ready together, sorted by node, so the same readiness gives the same log.
+
+mod act;
+mod finish;
+mod recover;
+
+use crate::guard::GuardPlugin;
+use crate::hooks::Hooks;
+use crate::journal::{Journal, JournalError};
+use crate::live::{Command, Shared, Tip};
+use crate::model::Model;
+use crate::result::RunResult;
+use crate::runner::Clock;
+use crate::tool::Tool;
+use act::{Done, perform};
+use countersign_core::{
+    AppendError, CancelWhen, Cause, Decision, Event, Gate, Next, NodeId, Outcome, Policy, ROOT, ReplayError, Run, RunState, Status, Str,
+};
+use countersign_modes::{Act, Agents, Mode, Out, closing, machine};
+use futures_util::future::BoxFuture;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use futures_util::{FutureExt, pin_mut};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{broadcast, mpsc, watch};
+
+/// What every run of a runner shares.
+pub(crate) struct Parts {
+    pub(crate) mode: Arc<dyn Mode>,
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) agents: Agents,
+    pub(crate) policy: Policy,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) tools: FxHashMap<Str, Arc<dyn Tool>>,
+    pub(crate) guards: Vec<GuardPlugin>,
+    pub(crate) hooks: Option<Arc<dyn Hooks>>,
+    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) clock: Clock,
+}
+
+/// A driver that could not go on. The run itself is as its journal has it.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// The journal refused or failed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The ledger refused an event that the driver made: a fault of ours, or of a custom mode.
+    #[error("the ledger refused an event: {0}")]
+    Append(#[from] AppendError),
+    /// The journal's log could not be read.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// No run has this id.
+    #[error("no run is called `{0}`")]
+    UnknownRun(Str),
+    /// The run has ended.
+    #[error("run `{0}` has ended; start a new one")]
+    Ended(Str),
+    /// The driver's own task died.
+    #[error("the driver died: {0}")]
+    Driver(String),
+}
+
+/// Drives one run.
+pub(crate) struct Driver {
+    parts: Arc<Parts>,
+    run: Run,
+    shared: Arc<Shared>,
+    inbox: mpsc::UnboundedReceiver<Command>,
+    /// How much of the log the journal has.
+    written: usize,
+    /// Activations whose machine may have something to do.
+    queue: VecDeque<NodeId>,
+    /// Acts that are wanted and not begun.
+    wanted: VecDeque<Act>,
+    /// Acts that are wanted or under way.
+    in_flight: Vec<Act>,
+    running: FuturesUnordered<BoxFuture<'static, Done>>,
+    models: u32,
+    tools: u32,
+    follow_ups: VecDeque<Str>,
+    guard_nudges: FxHashMap<usize, u32>,
+    at_ms: u64,
+    out: Out,
+}
+
+impl Driver {
+    pub(crate) fn new(parts: Arc<Parts>, run: Run, written: usize) -> (Self, Arc<Shared>) {
+        let (commands, inbox) = mpsc::unbounded_channel();
+        let id = run.ledger().started().map_or_else(|| "".into(), |s| s.run.clone());
+        let shared = Arc::new(Shared { run: id, tip: watch::channel(Tip::default()).0, deltas: broadcast::channel(64).0, commands });
+        let at_ms = (parts.clock)();
+        let driver = Self {
+            parts,
+            run,
+            shared: shared.clone(),
+            inbox,
+            written,
+            queue: VecDeque::from([ROOT]),
+            wanted: VecDeque::new(),
+            in_flight: Vec::new(),
+            running: FuturesUnordered::new(),
+            models: 0,
+            tools: 0,
+            follow_ups: VecDeque::new(),
+            guard_nudges: FxHashMap::default(),
+            at_ms,
+            out: Out::default(),
+        };
+        (driver, shared)
+    }
+
+    /// Drives to the end of the run, or to where nobody in it can go on.
+    pub(crate) async fn drive(mut self) -> Result<RunResult, DriveError> {
+        let span = act::run_span(self.run.ledger());
+        let result = tracing::Instrument::instrument(self.run_to_rest(), span).await;
+        self.publish(true);
+        let decision = result?;
+        let candidate = self.run.ledger().activation(ROOT).and_then(|a| a.candidate).and_then(|n| self.run.ledger().candidate(n));
+        let final_response = self.run.final_answer().cloned();
+        let candidate_response = candidate.map(|c| c.text.clone()).filter(|_| final_response.is_none());
+        Ok(RunResult { final_response, candidate_response, decision, run: self.run })
+    }
+
+    async fn run_to_rest(&mut self) -> Result<Decision, DriveError> {
+        let deadline = tokio::time::sleep(Duration::from_millis(self.run.ledger().limits().deadline_ms));
+        pin_mut!(deadline);
+        loop {
+            self.at_ms = (self.parts.clock)();
+            self.take_commands()?;
+            self.work_off()?;
+            if let Some(decision) = self.at_rest()? {
+                self.flush().await?;
+                return Ok(decision);
+            }
+            self.flush().await?;
+            if let Some(mut lone) = self.lone_act() {
+                // Nothing to race with: one act is awaited in place.
+                tokio::select! {
+                    biased;
+                    done = &mut lone => self.finish(done)?,
+                    () = &mut deadline => self.stop(Cause::Timeout, "the deadline passed")?,
+                    Some(command) = self.inbox.recv() => {
+                        self.running.push(lone);
+                        self.obey(command)?;
+                    }
+                }
+                continue;
+            }
+            self.begin_acts();
+            tokio::select! {
+                biased;
+                Some(done) = self.running.next() => self.batch(done)?,
+                () = &mut deadline => self.stop(Cause::Timeout, "the deadline passed")?,
+                Some(command) = self.inbox.recv() => self.obey(command)?,
+            }
+        }
+    }
+
+    /// Asks every machine that may have something to do, until none has.
+    fn work_off(&mut self) -> Result<(), DriveError> {
+        while let Some(activation) = self.queue.pop_front() {
+            let mut out = std::mem::take(&mut self.out);
+            machine::step(self.run.ledger(), &self.parts.agents, &*self.parts.mode, activation, &mut out);
+            for event in out.events.drain(..) {
+                match event {
+                    Event::Stopped { cause, why } => self.stop(cause, &why)?,
+                    event => self.put(event)?,
+                }
+            }
+            for act in out.acts.drain(..) {
+                if !self.in_flight.contains(&act) {
+                    self.in_flight.push(act);
+                    self.wanted.push_back(act);
+                }
+            }
+            let answer = out.answer.take();
+            self.out = out;
+            if let Some(answer) = answer {
+                self.consider(activation, answer)?;
+            }
+        }
+        self.cancel_when_due()
+    }
+
+    /// Records a fact, and notes whose machine it may concern.
+    fn put(&mut self, event: Event) -> Result<(), DriveError> {
+        self.run.append(self.at_ms, [event])?;
+        let ledger = self.run.ledger();
+        let touched = ledger.log().last().and_then(|record| machine::touched(ledger, record));
+        if let Some(activation) = touched
+            && self.queue.back() != Some(&activation)
+        {
+            self.queue.push_back(activation);
+        }
+        Ok(())
+    }
+
+    /// Writes what the journal does not have yet.
+    async fn flush(&mut self) -> Result<(), DriveError> {
+        let log = self.run.ledger().log();
+        let Some(new) = log.get(self.written..).filter(|new| !new.is_empty()) else { return Ok(()) };
+        self.parts.journal.append(&self.shared.run, u32::try_from(self.written).unwrap_or(u32::MAX), new).await?;
+        self.written = log.len();
+        self.publish(false);
+        Ok(())
+    }
+
+    fn publish(&self, ended: bool) {
+        if ended || self.shared.tip.receiver_count() > 0 {
+            self.shared.tip.send_replace(Tip { seq: self.run.ledger().seq(), ended });
+        }
+    }
+
+    /// The only act that is wanted, where nothing else is under way.
+    fn lone_act(&mut self) -> Option<BoxFuture<'static, Done>> {
+        if !self.running.is_empty() || self.wanted.len() != 1 {
+            return None;
+        }
+        let act = self.wanted.pop_front()?;
+        self.count(act, 1);
+        Some(perform(&self.parts, self.run.ledger(), &self.shared, act))
+    }
+
+    /// Begins what is wanted, as far as the limits on what runs side by side allow.
+    fn begin_acts(&mut self) {
+        let limits = self.run.ledger().limits();
+        let (models, tools) = (limits.concurrent_activations.max(1), limits.concurrent_tools.max(1));
+        let cancelling = self.run.ledger().totals().cancel.is_some();
+        for act in std::mem::take(&mut self.wanted) {
+            let room = match act {
+                Act::CallModel(_) => self.models < models && !cancelling,
+                Act::RunTool(call) => self.tools < tools || self.is_background(call),
+            };
+            if room {
+                self.count(act, 1);
+                self.running.push(perform(&self.parts, self.run.ledger(), &self.shared, act));
+            } else {
+                self.wanted.push_back(act);
+            }
+        }
+    }
+
+    fn count(&mut self, act: Act, by: i32) {
+        match act {
+            Act::CallModel(_) => self.models = self.models.saturating_add_signed(by),
+            Act::RunTool(call) if !self.is_background(call) => self.tools = self.tools.saturating_add_signed(by),
+            Act::RunTool(_) => {}
+        }
+    }
+
+    fn is_background(&self, call: NodeId) -> bool {
+        self.run.ledger().tool_run(call).is_some_and(|r| r.declared.background)
+    }
+
+    /// Whatever else is ready now joins this batch, in the order of nodes.
+    fn batch(&mut self, first: Done) -> Result<(), DriveError> {
+        let mut done = vec![first];
+        while let Some(Some(next)) = self.running.next().now_or_never() {
+            done.push(next);
+        }
+        done.sort_by_key(|d| d.act());
+        done.into_iter().try_for_each(|d| self.finish(d))
+    }
+
+    /// An act is over: what came of it is a fact.
+    fn finish(&mut self, done: Done) -> Result<(), DriveError> {
+        let act = done.act();
+        self.in_flight.retain(|a| *a != act);
+        self.count(act, -1);
+        let event = done.event(self.run.ledger(), &self.parts);
+        event.map_or(Ok(()), |event| self.put(event))
+    }
+
+    /// The decision with which nobody can go on, if that is so.
+    fn at_rest(&mut self) -> Result<Option<Decision>, DriveError> {
+        loop {
+            let ended = self.run.final_answer().is_some();
+            let idle = self.running.is_empty() && self.wanted.is_empty();
+            if !ended && !idle {
+                return Ok(None);
+            }
+            let decision = self.standing()?;
+            if ended || decision.status != Status::InProgress {
+                return Ok(Some(decision));
+            }
+            // A run that was resumed after a refusal: whoever concluded is told what is missing.
+            if matches!(decision.next, Next::Nudge | Next::Continue | Next::ResumeRun) {
+                self.go_on(ROOT, &decision)?;
+                self.work_off()?;
+            }
+            if self.running.is_empty() && self.wanted.is_empty() && self.run.ledger().totals().stop.is_none() {
+                // Somebody has to be waited for or given control, and nobody is there: the mode's own fault.
+                self.stop(Cause::ModeError, &format!("nobody can go on: {}", decision.completion_reason.name()))?;
+            }
+        }
+    }
+
+    /// The ruling on the run as it stands: the recorded one, where nothing has happened since.
+    fn standing(&mut self) -> Result<Decision, DriveError> {
+        match self.run.ledger().log().last().map(|r| &r.event) {
+            Some(Event::Decided { scope: ROOT, decision, .. }) => Ok((**decision).clone()),
+            _ => Ok(self.run.rule(ROOT, self.at_ms)?),
+        }
+    }
+
+    /// Ends what is under way. A failure closes everything; a limit leaves the agents open, to be resumed.
+    fn stop(&mut self, cause: Cause, why: &str) -> Result<(), DriveError> {
+        self.abandon();
+        let outcome = if cause == Cause::Timeout { Outcome::TimedOut } else { Outcome::Cancelled };
+        let fatal = matches!(cause, Cause::Timeout | Cause::ModeError | Cause::ProviderError | Cause::Error | Cause::UserCancelled);
+        let left = if fatal { closing(self.run.ledger(), ROOT, outcome, "the run was stopped") } else { self.under_way() };
+        for event in left {
+            self.put(event)?;
+        }
+        self.put(Event::Stopped { cause, why: why.into() })?;
+        self.queue.clear();
+        Ok(())
+    }
+
+    fn abandon(&mut self) {
+        self.running.clear();
+        self.wanted.clear();
+        self.in_flight.clear();
+        self.queue.clear();
+        (self.models, self.tools) = (0, 0);
+    }
+
+    /// Calls and jobs that were under way, cancelled. Those that wait for a person go on waiting.
+    fn under_way(&self) -> Vec<Event> {
+        let ledger = self.run.ledger();
+        let waits =
+            |call: &NodeId| ledger.tool_run(*call).is_some_and(|r| r.child.is_none() && matches!(r.state, RunState::Requested | RunState::Running));
+        let text: Str = "the run was stopped".into();
+        let calls = ledger.open().tools.iter().filter(waits).map(|call| Event::ToolSettled {
+            call,
+            outcome: Outcome::Cancelled,
+            text: text.clone(),
+            cut: None,
+        });
+        let jobs = ledger.open().jobs.iter().map(|job| Event::BackgroundEnded { job, outcome: Outcome::Cancelled, text: text.clone() });
+        calls.chain(jobs).collect()
+    }
+
+    /// A cancellation that waits for a reply or for tools takes hold once they are in.
+    fn cancel_when_due(&mut self) -> Result<(), DriveError> {
+        if self.run.ledger().has_ended() {
+            return Ok(());
+        }
+        let due = match self.run.ledger().totals().cancel {
+            None => false,
+            Some(CancelWhen::AtOnce) => true,
+            Some(CancelWhen::AfterReply) => self.models == 0,
+            Some(CancelWhen::AfterTools) => self.models == 0 && self.tools == 0 && !self.wanted.iter().any(|a| matches!(a, Act::RunTool(_))),
+        };
+        if due { self.stop(Cause::UserCancelled, "the user cancelled") } else { Ok(()) }
+    }
+}

@@ -1,0 +1,213 @@
+//! The two acts: call a model, run a tool. Each ends in a fact; a panic is one too.
+
+use super::Parts;
+use crate::hooks::ToolGate;
+use crate::live::Shared;
+use crate::model::{Deltas, ModelError, ModelReply, ModelRequest};
+use crate::tool::{Tool, ToolError, ToolOutput, ToolRequest};
+use countersign_core::event::ReplyExtra;
+use countersign_core::ledger::Ledger;
+use countersign_core::{Call, Cut, Event, NodeId, Outcome, RunState, Str};
+use countersign_modes::{Act, Agent, tool::unknown_tool};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use tracing::{Instrument, Level, Span};
+
+/// An act that is over.
+pub(super) enum Done {
+    Model { activation: NodeId, saw: u32, agent: Arc<Agent>, reply: Result<ModelReply, ModelError> },
+    Tool { call: NodeId, result: Result<ToolOutput, Refusal> },
+}
+
+/// Why a tool call came to nothing.
+pub(super) enum Refusal {
+    /// A hook refused it.
+    Hook(String),
+    /// The tool failed.
+    Tool(ToolError),
+}
+
+impl Done {
+    pub(super) fn act(&self) -> Act {
+        match self {
+            Self::Model { activation, .. } => Act::CallModel(*activation),
+            Self::Tool { call, .. } => Act::RunTool(*call),
+        }
+    }
+
+    /// The fact. None where the activation is gone.
+    pub(super) fn event(self, ledger: &Ledger, parts: &Parts) -> Option<Event> {
+        match self {
+            Self::Model { activation, saw, agent, reply } => {
+                ledger.activation(activation).filter(|a| a.open)?;
+                Some(match reply {
+                    Ok(reply) => replied(activation, saw, &agent, reply),
+                    Err(error) => Event::ModelFailed { activation, why: error.message.into(), partial: error.partial.map(Str::from) },
+                })
+            }
+            Self::Tool { call, result } => {
+                let (outcome, text) = match result {
+                    Ok(output) => (Outcome::Completed, output.text),
+                    Err(Refusal::Hook(why)) => (Outcome::Rejected, why),
+                    Err(Refusal::Tool(error @ ToolError::TimedOut(_))) => (Outcome::TimedOut, error.to_string()),
+                    Err(Refusal::Tool(error)) => (Outcome::Failed, error.to_string()),
+                };
+                Some(settled(ledger, parts, call, outcome, text))
+            }
+        }
+    }
+}
+
+fn replied(activation: NodeId, saw: u32, agent: &Agent, reply: ModelReply) -> Event {
+    let call = |said: crate::model::ToolCall| {
+        let tool = agent.tools.get(&said.name);
+        let declared = tool.map_or_else(unknown_tool, |t| t.declared());
+        Call { name: tool.map_or(said.name, |t| t.name.clone()), args: said.args, label: said.id, declared, step: None, reads: None }
+    };
+    let calls: Box<[Call]> = reply.calls.into_iter().map(call).collect();
+    let plain = reply.reasoning.is_none() && !reply.markup && reply.usage.is_none();
+    let extra = (!plain).then(|| Box::new(ReplyExtra { reasoning: reply.reasoning.map(Str::from), markup: reply.markup, usage: reply.usage }));
+    Event::ModelReplied { activation, saw, finish: reply.finish, text: reply.text, calls, extra }
+}
+
+/// What came of a tool run: its outcome, its job's, or a result that comes too late.
+fn settled(ledger: &Ledger, parts: &Parts, call: NodeId, outcome: Outcome, text: String) -> Event {
+    let run = ledger.tool_run(call);
+    if run.is_none_or(|r| matches!(r.state, RunState::Settled(_))) {
+        return Event::LateResult { call, outcome, text: text.into() };
+    }
+    let (text, cut) = shortened(ledger, parts, call, text);
+    match run.and_then(|r| r.job) {
+        Some(job) => Event::BackgroundEnded { job, outcome, text },
+        None => Event::ToolSettled { call, outcome, text, cut },
+    }
+}
+
+/// One limit for every agent of the run. What is cut says so, and the whole is kept.
+fn shortened(ledger: &Ledger, parts: &Parts, call: NodeId, text: String) -> (Str, Option<Box<Cut>>) {
+    let most = ledger.limits().tool_output_bytes as usize;
+    if text.len() <= most {
+        return (text.into(), None);
+    }
+    let whole: Str = text.into();
+    let shown: Str = whole.get(..floor(&whole, most)).unwrap_or_default().into();
+    let size = u64::try_from(whole.len()).unwrap_or(u64::MAX);
+    let run = ledger.started().map_or_else(Str::default, |s| s.run.clone());
+    // Kept beside the log, not in it; a store that fails costs the copy, never the run.
+    let kept = parts.journal.keep(&run, call, whole).now_or_never().is_some_and(|k| k.is_ok());
+    let full = kept.then(|| format!("output:{call}").into());
+    (shown, Some(Box::new(Cut { size, marked: true, of: None, full })))
+}
+
+/// The largest end of a text that is no longer than this and splits no character.
+fn floor(text: &str, most: usize) -> usize {
+    (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+/// Carries an act out. Everything that it needs is shared, not copied.
+pub(super) fn perform(parts: &Arc<Parts>, ledger: &Ledger, shared: &Shared, act: Act) -> BoxFuture<'static, Done> {
+    let parts = parts.clone();
+    let run = shared.run.clone();
+    match act {
+        Act::CallModel(activation) => {
+            let act = ledger.activation(activation);
+            let agent = act.and_then(|a| parts.agents.get(&a.agent)).cloned().unwrap_or_else(|| Arc::new(Agent::new("", "")));
+            let transcript = act.map(|a| a.transcript.clone()).unwrap_or_default();
+            let sender = (shared.deltas.receiver_count() > 0).then(|| shared.deltas.clone());
+            let request = ModelRequest { run, activation, agent, transcript };
+            let span = model_span(&parts, &request);
+            instrumented(call_model(parts, request, Deltas { sender, activation }), span)
+        }
+        Act::RunTool(call) => {
+            let said = ledger.tool_run(call);
+            let name = said.and_then(|r| ledger.call(r)).map(|c| c.name.clone()).unwrap_or_default();
+            let args = said.and_then(|r| ledger.args(r)).cloned().unwrap_or_default();
+            let span = tool_span(&name, call);
+            instrumented(run_tool(parts, name, ToolRequest { run, call, args }), span)
+        }
+    }
+}
+
+fn instrumented(act: impl Future<Output = Done> + Send + 'static, span: Option<Span>) -> BoxFuture<'static, Done> {
+    match span {
+        Some(span) => act.instrument(span).boxed(),
+        None => act.boxed(),
+    }
+}
+
+async fn call_model(parts: Arc<Parts>, request: ModelRequest, deltas: Deltas) -> Done {
+    let (activation, agent) = (request.activation, request.agent.clone());
+    let saw = u32::try_from(request.transcript.len()).unwrap_or(u32::MAX);
+    if let Some(hooks) = &parts.hooks {
+        hooks.before_model(&request);
+    }
+    let reply = AssertUnwindSafe(parts.model.reply(request, &deltas)).catch_unwind().await;
+    let reply = reply.unwrap_or_else(|panic| Err(ModelError::new(format!("the model panicked: {}", message(&*panic)))));
+    if let Some(hooks) = &parts.hooks {
+        hooks.after_model(&agent.name, &reply);
+    }
+    Done::Model { activation, saw, agent, reply }
+}
+
+async fn run_tool(parts: Arc<Parts>, name: Str, mut request: ToolRequest) -> Done {
+    let call = request.call;
+    if let Some(hooks) = &parts.hooks {
+        match hooks.before_tool(&name, &request) {
+            ToolGate::Run => {}
+            ToolGate::Edit(args) => request.args = args,
+            ToolGate::Refuse(why) => return Done::Tool { call, result: Err(Refusal::Hook(why)) },
+        }
+    }
+    let result = match parts.tools.get(&name) {
+        Some(tool) => guarded(&**tool, request).await,
+        None => Err(ToolError::Failed(format!("nothing runs tool `{name}`"))),
+    };
+    if let Some(hooks) = &parts.hooks {
+        hooks.after_tool(&name, &result);
+    }
+    Done::Tool { call, result: result.map_err(Refusal::Tool) }
+}
+
+/// A tool within its time, whose panic is a failure.
+async fn guarded(tool: &dyn Tool, request: ToolRequest) -> Result<ToolOutput, ToolError> {
+    let work = AssertUnwindSafe(tool.run(request)).catch_unwind();
+    let done = match tool.timeout() {
+        Some(limit) => tokio::time::timeout(limit, work).await.map_err(|_| ToolError::TimedOut(limit))?,
+        None => work.await,
+    };
+    done.unwrap_or_else(|panic| Err(ToolError::Failed(format!("the tool panicked: {}", message(&*panic)))))
+}
+
+/// What a panic said.
+pub(super) fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into())
+}
+
+/// Spans carry the OpenTelemetry GenAI attribute names. Built only where somebody listens.
+pub(super) fn run_span(ledger: &Ledger) -> Span {
+    if !tracing::enabled!(Level::INFO) {
+        return Span::none();
+    }
+    let (run, mode) = ledger.started().map_or(("", ""), |s| (&*s.run, &*s.mode));
+    tracing::info_span!("invoke_workflow", gen_ai.operation.name = "invoke_workflow", gen_ai.workflow.name = mode, gen_ai.conversation.id = run)
+}
+
+fn model_span(parts: &Parts, request: &ModelRequest) -> Option<Span> {
+    tracing::enabled!(Level::INFO).then(|| {
+        let agent = tracing::info_span!(
+            "invoke_agent",
+            gen_ai.operation.name = "invoke_agent",
+            gen_ai.agent.name = &*request.agent.name,
+            gen_ai.agent.id = request.activation.0
+        );
+        tracing::info_span!(parent: &agent, "chat", gen_ai.operation.name = "chat", gen_ai.request.model = parts.model.name(), gen_ai.agent.name = &*request.agent.name)
+    })
+}
+
+fn tool_span(name: &str, call: NodeId) -> Option<Span> {
+    tracing::enabled!(Level::INFO)
+        .then(|| tracing::info_span!("execute_tool", gen_ai.operation.name = "execute_tool", gen_ai.tool.name = name, gen_ai.tool.call.id = call.0))
+}

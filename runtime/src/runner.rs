@@ -1,0 +1,232 @@
+//! Building a runner, and running tasks with it.
+
+use crate::driver::{DriveError, Driver, Parts};
+use crate::guard::GuardPlugin;
+use crate::hooks::Hooks;
+use crate::journal::{Journal, MemoryJournal};
+use crate::live::{Command, LiveRun};
+use crate::model::Model;
+use crate::result::{NotFinal, RunResult};
+use crate::tool::Tool;
+use countersign_core::{Check, Gate, Limits, Policy, Run, RunStarted, Str};
+use countersign_modes::agent::AgentsError;
+use countersign_modes::{Agent, Agents, Mode, ToolKind};
+use rustc_hash::FxHashMap;
+use serde::de::DeserializeOwned;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Where the time comes from: milliseconds since the Unix epoch.
+pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// A runner that cannot be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The agents do not fit together, or the policy cannot be met by them.
+    #[error(transparent)]
+    Agents(#[from] AgentsError),
+    /// Two tools share a name.
+    #[error("two tools are called `{0}`; rename one")]
+    DuplicateTool(Str),
+    /// An agent is offered a tool that nobody runs.
+    #[error("agent `{agent}` is offered tool `{tool}`, and nothing runs it; add it with `tool`")]
+    NoTool {
+        /// The agent.
+        agent: Str,
+        /// The tool.
+        tool: Str,
+    },
+}
+
+/// What a runner is made of.
+pub struct RunnerBuilder {
+    mode: Arc<dyn Mode>,
+    model: Arc<dyn Model>,
+    agents: Agents,
+    policy: Policy,
+    gate: Gate,
+    tools: Vec<Arc<dyn Tool>>,
+    guards: Vec<GuardPlugin>,
+    hooks: Option<Arc<dyn Hooks>>,
+    journal: Arc<dyn Journal>,
+    clock: Clock,
+}
+
+/// Runs tasks. Cheap to clone; any number of runs at the same time.
+#[derive(Clone)]
+pub struct Runner {
+    parts: Arc<Parts>,
+}
+
+impl Runner {
+    /// Begins with a mode and a model.
+    pub fn builder(mode: impl Mode + 'static, model: impl Model + 'static) -> RunnerBuilder {
+        RunnerBuilder {
+            mode: Arc::new(mode),
+            model: Arc::new(model),
+            agents: Agents::new(),
+            policy: Policy::default(),
+            gate: Gate::default(),
+            tools: Vec::new(),
+            guards: Vec::new(),
+            hooks: None,
+            journal: Arc::new(MemoryJournal::new()),
+            clock: Arc::new(now_ms),
+        }
+    }
+
+    /// Runs a task to its end, or to where a person is needed.
+    pub async fn run(&self, task: &str) -> Result<RunResult, DriveError> {
+        let (driver, _) = self.begin(&new_id(), task)?;
+        driver.drive().await
+    }
+
+    /// Runs a task whose answer is JSON of a type.
+    pub async fn run_as<T: DeserializeOwned>(&self, task: &str) -> Result<Result<T, NotFinal>, DriveError> {
+        Ok(self.run(task).await?.parse())
+    }
+
+    /// Starts a task under an id of its own, in a task of the async runtime.
+    pub fn start(&self, run: &str, task: &str) -> Result<LiveRun, DriveError> {
+        let (driver, shared) = self.begin(run, task)?;
+        Ok(LiveRun { shared, journal: self.parts.journal.clone(), task: tokio::spawn(driver.drive()) })
+    }
+
+    /// Takes a run up again from its journal, with what a person has to say to it. A run that had stopped or
+    /// parked gets a fresh allowance, and the limits given; one whose process died gets neither.
+    pub async fn resume(&self, run: &str, commands: Vec<Command>, limits: Option<Limits>) -> Result<LiveRun, DriveError> {
+        let (driver, shared) = Driver::resume(self.parts.clone(), run, commands, limits).await?;
+        Ok(LiveRun { shared, journal: self.parts.journal.clone(), task: tokio::spawn(driver.drive()) })
+    }
+
+    /// The journal.
+    pub fn journal(&self) -> &Arc<dyn Journal> {
+        &self.parts.journal
+    }
+
+    fn begin(&self, run: &str, task: &str) -> Result<(Driver, Arc<crate::live::Shared>), DriveError> {
+        let parts = &self.parts;
+        let start = RunStarted {
+            schema: 0,
+            gate: 0,
+            run: run.into(),
+            conversation: None,
+            message: None,
+            task: task.into(),
+            mode: parts.mode.name().into(),
+            mode_version: parts.mode.version(),
+            rules: parts.mode.rules(),
+            policy: parts.policy.clone(),
+            checks: Vec::new(),
+        };
+        let run = Run::start(parts.gate.clone(), start, (parts.clock)())?;
+        Ok(Driver::new(parts.clone(), run, 0))
+    }
+}
+
+impl RunnerBuilder {
+    /// Adds an agent.
+    #[must_use]
+    pub fn agent(mut self, agent: Agent) -> Self {
+        self.agents = self.agents.with(agent);
+        self
+    }
+
+    /// Sets what must hold before an answer is final.
+    #[must_use]
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Adds a tool. Agents are offered it by its specification.
+    #[must_use]
+    pub fn tool(mut self, tool: impl Tool + 'static) -> Self {
+        self.tools.push(Arc::new(tool));
+        self
+    }
+
+    /// Adds a shared tool.
+    #[must_use]
+    pub fn shared_tool(mut self, tool: Arc<dyn Tool>) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Adds a check of the user's own.
+    #[must_use]
+    pub fn check(mut self, check: impl Check + 'static) -> Self {
+        self.gate = self.gate.with(check);
+        self
+    }
+
+    /// Adds a finish guard.
+    #[must_use]
+    pub fn guard(mut self, guard: GuardPlugin) -> Self {
+        self.guards.push(guard);
+        self
+    }
+
+    /// Sets what runs before and after every act.
+    #[must_use]
+    pub fn hooks(mut self, hooks: impl Hooks + 'static) -> Self {
+        self.hooks = Some(Arc::new(hooks));
+        self
+    }
+
+    /// Sets where logs are kept.
+    #[must_use]
+    pub fn journal(mut self, journal: Arc<dyn Journal>) -> Self {
+        self.journal = journal;
+        self
+    }
+
+    /// Sets where the time comes from.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Checks that everything fits together, before a token is spent.
+    pub fn build(self) -> Result<Runner, BuildError> {
+        let mut tools: FxHashMap<Str, Arc<dyn Tool>> = FxHashMap::default();
+        for tool in self.tools {
+            let name = tool.spec().name;
+            if tools.insert(name.clone(), tool).is_some() {
+                return Err(BuildError::DuplicateTool(name));
+            }
+        }
+        self.agents.check(&*self.mode, &self.policy)?;
+        for agent in self.agents.iter() {
+            let runs = |kind: &ToolKind| matches!(kind, ToolKind::Run(_));
+            if let Some(tool) = agent.tools.values().find(|t| runs(&t.kind) && !tools.contains_key(&t.name)) {
+                return Err(BuildError::NoTool { agent: agent.name.clone(), tool: tool.name.clone() });
+            }
+        }
+        let parts = Parts {
+            mode: self.mode,
+            model: self.model,
+            agents: self.agents,
+            policy: self.policy,
+            gate: Arc::new(self.gate),
+            tools,
+            guards: self.guards,
+            hooks: self.hooks,
+            journal: self.journal,
+            clock: self.clock,
+        };
+        Ok(Runner { parts: Arc::new(parts) })
+    }
+}
+
+fn now_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// An id that no other run of this process has, and hardly one of another.
+fn new_id() -> Str {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("run-{:x}-{:x}-{:x}", now_ms(), std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)).into()
+}
