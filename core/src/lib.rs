@@ -38,6 +38,7 @@ pub use event::{
     Call, CallKind, CancelWhen, CandidateMade, Cause, Claim, Cut, Declared, Disposed, Disposition, Effect, Event, Finish, GuardVerdict, NudgeBy,
     Outcome, Record, ReplyExtra, Report, Resolution, ResumedBy, RunStarted, StepOutcome, StepSpec, Usage, Verdict, Via,
 };
+pub use explain::explain;
 pub use gate::{Final, Gate};
 pub use governance::Governance;
 pub use ledger::{AppendError, Ledger, RunState};
