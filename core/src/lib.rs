@@ -44,4 +44,5 @@ pub use governance::Governance;
 pub use ledger::{AppendError, Ledger, RunState};
 pub use node::{NodeId, NodeKind, ROOT, Ref, Str};
 pub use policy::{Deliverable, Limits, ModeRules, OnCapSpent, OnGuardPanic, OnLost, OnMissingEvidence, Policy, PolicyError, Reconciliation, Relay};
+pub use report::RunReport;
 pub use run::{ReplayError, Run};
