@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A picture leaves out edges that others imply: it shows the same "rests on", with fewer lines. Time runs
-//! downwards and arrows point up, from the newer to what it rests on.
+//! downwards, or to the right where the graph is wide, and arrows point back, to what a node rests on.
 
 mod dot;
 mod drawn;

@@ -31,6 +31,7 @@ pub(crate) fn clean(text: &str, max: usize) -> String {
         out.push(c);
         chars += 1;
     }
+    out.truncate(out.trim_end().len());
     out
 }
 

@@ -11,7 +11,8 @@ impl GraphView {
     pub fn to_dot(&self) -> String {
         let drawn = Drawn::of(self, self.drawn_max);
         let mut out = format!("digraph {} {{\n", string(&clean(&self.run_id, 80)));
-        out.push_str("  rankdir=BT; bgcolor=\"transparent\";\n");
+        let direction = if drawn.rows.sideways() { "RL" } else { "BT" };
+        let _ = writeln!(out, "  rankdir={direction}; bgcolor=\"transparent\";");
         out.push_str("  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\", fontsize=11];\n");
         out.push_str("  edge [color=\"#8a8f98\", arrowsize=0.7];\n");
         for node in &drawn.nodes {

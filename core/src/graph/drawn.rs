@@ -28,6 +28,8 @@ pub(super) struct Drawn<'a> {
     pub(super) left_out: usize,
     /// Nodes that rest on nothing but what was left out.
     pub(super) stubs: Vec<usize>,
+    /// How wide and how deep it is.
+    pub(super) rows: Rows,
 }
 
 impl<'a> Drawn<'a> {
@@ -54,12 +56,14 @@ impl<'a> Drawn<'a> {
         let mut stubs: Vec<usize> = rests_beyond.into_iter().filter(|at| rests.get(*at).is_some_and(Vec::is_empty)).collect();
         stubs.truncate(STUBS_MAX);
         let left_out = view.nodes.len() - nodes.len();
-        Self { nodes, lines: without_implied(rests), left_out, stubs }
+        let lines = without_implied(rests);
+        let rows = Rows::of(nodes.len(), &lines);
+        Self { nodes, lines, left_out, stubs, rows }
     }
 
     /// What the box for the rest says.
     pub(super) fn note(&self) -> String {
-        format!("{} left out; the JSON form has all", count(self.left_out, "node", "nodes"))
+        format!("{} left out: the JSON form has all", count(self.left_out, "node", "nodes"))
     }
 }
 
@@ -80,4 +84,48 @@ fn without_implied(rests: Vec<Vec<Line>>) -> Vec<Line> {
         reach.push(reached);
     }
     kept
+}
+
+/// How a layered picture would come out: its rows, the oldest first.
+pub(super) struct Rows {
+    /// Places in each row, bends of longer lines included.
+    places: Vec<usize>,
+    /// Places that longer lines take up in the rows that they cross.
+    pub(super) bends: usize,
+}
+
+impl Rows {
+    fn of(nodes: usize, lines: &[Line]) -> Self {
+        let mut levels = vec![0_usize; nodes];
+        let level = |levels: &[usize], at: usize| levels.get(at).copied().unwrap_or_default();
+        // Lines stand by the newer node, so the level of the older one is known.
+        for line in lines {
+            let next = level(&levels, line.to) + 1;
+            if let Some(known) = levels.get_mut(line.from) {
+                *known = (*known).max(next);
+            }
+        }
+        let mut places = vec![0_usize; levels.iter().max().map_or(0, |deepest| deepest + 1)];
+        for row in &levels {
+            places.get_mut(*row).into_iter().for_each(|n| *n += 1);
+        }
+        let mut bends = 0;
+        for line in lines {
+            let (from, to) = (level(&levels, line.from), level(&levels, line.to));
+            places.iter_mut().take(from).skip(to + 1).for_each(|n| *n += 1);
+            bends += from.saturating_sub(to + 1);
+        }
+        Self { places, bends }
+    }
+
+    /// Whether it reads better from left to right: a wide graph would be a strip that nobody scrolls along.
+    pub(super) fn sideways(&self) -> bool {
+        let widest = self.places.iter().max().copied().unwrap_or_default();
+        widest > 8 && widest > self.places.len()
+    }
+
+    /// What untangling the lines between neighbouring rows would cost, in comparisons.
+    pub(super) fn untangling(&self) -> usize {
+        self.places.windows(2).map(|pair| if let [a, b] = pair { a.saturating_mul(*a).saturating_mul(*b) } else { 0 }).fold(0, usize::saturating_add)
+    }
 }

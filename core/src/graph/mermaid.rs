@@ -13,7 +13,7 @@ impl GraphView {
     /// As a Mermaid flow chart. Fewer nodes than the other pictures: Mermaid refuses long texts.
     pub fn to_mermaid(&self) -> String {
         let drawn = Drawn::of(self, self.drawn_max.min(NODES_MAX));
-        let mut out = String::from("flowchart BT\n");
+        let mut out = format!("flowchart {}\n", if drawn.rows.sideways() { "RL" } else { "BT" });
         for node in &drawn.nodes {
             let _ = writeln!(out, "  n{}[\"{}\"]:::{}", node.id, escaped(&node.label), class(node.tone));
         }

@@ -12,12 +12,14 @@ use layout::std_shapes::shapes::{Arrow, Element, LineEndKind, ShapeKind};
 use layout::topo::layout::VisualGraph;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Space around a box.
-const HALO: f64 = 14.0;
+/// Space around a box, towards other rows.
+const BETWEEN_ROWS: f64 = 34.0;
+/// Space around a box, towards its neighbours.
+const WITHIN_ROWS: f64 = 12.0;
 /// Most places that long lines may take up between rows: the layout is slow beyond.
 const BENDS_MAX: usize = 1500;
 /// Most comparisons that untangling the lines may cost.
-const UNTANGLE_MAX: usize = 20_000_000;
+const UNTANGLE_MAX: usize = 300_000;
 
 impl GraphView {
     /// As an SVG drawing with a transparent ground. A graph that is too tangled to lay out in reasonable time
@@ -26,48 +28,11 @@ impl GraphView {
         let mut max = self.drawn_max;
         loop {
             let drawn = Drawn::of(self, max);
-            let effort = Effort::of(&drawn);
-            if effort.bends <= BENDS_MAX || drawn.nodes.len() <= 1 {
-                return laid_out(&drawn, effort.untangle <= UNTANGLE_MAX).unwrap_or_else(|| canvas::listed(&drawn));
+            if drawn.rows.bends <= BENDS_MAX || drawn.nodes.len() <= 1 {
+                return laid_out(&drawn, drawn.rows.untangling() <= UNTANGLE_MAX).unwrap_or_else(|| canvas::listed(&drawn));
             }
             max = drawn.nodes.len() / 2;
         }
-    }
-}
-
-/// What a layout would cost.
-struct Effort {
-    bends: usize,
-    untangle: usize,
-}
-
-impl Effort {
-    fn of(drawn: &Drawn<'_>) -> Self {
-        let mut levels = vec![0_usize; drawn.nodes.len()];
-        let mut rows: Vec<usize> = Vec::new();
-        let mut bends = 0;
-        // Lines are sorted by the newer node, so the older one's level is known.
-        for line in &drawn.lines {
-            let below = levels.get(line.to).copied().unwrap_or_default() + 1;
-            if let Some(level) = levels.get_mut(line.from) {
-                *level = (*level).max(below);
-            }
-        }
-        for level in &levels {
-            rows.resize(rows.len().max(level + 1), 0);
-            if let Some(row) = rows.get_mut(*level) {
-                *row += 1;
-            }
-        }
-        for line in &drawn.lines {
-            let (from, to) = (levels.get(line.from).copied().unwrap_or_default(), levels.get(line.to).copied().unwrap_or_default());
-            for row in rows.iter_mut().take(from).skip(to + 1) {
-                *row += 1;
-                bends += 1;
-            }
-        }
-        let untangle = rows.windows(2).map(|pair| if let [a, b] = pair { a * a * b } else { 0 }).sum::<usize>();
-        Self { bends, untangle }
     }
 }
 
@@ -76,19 +41,24 @@ fn laid_out(drawn: &Drawn<'_>, untangle: bool) -> Option<String> {
     if drawn.nodes.is_empty() {
         return None;
     }
+    let direction = if drawn.rows.sideways() { Orientation::LeftToRight } else { Orientation::TopToBottom };
     let mut canvas = Canvas::new(drawn);
     let mut place = || {
-        let mut graph = VisualGraph::new(Orientation::TopToBottom);
-        let note = (drawn.left_out > 0).then(|| graph.add_node(boxed(drawn.nodes.len(), canvas::note_size(drawn))));
-        let boxes: Vec<_> = drawn.nodes.iter().enumerate().map(|(at, node)| graph.add_node(boxed(at, box_size(node)))).collect();
-        for (at, line) in drawn.lines.iter().enumerate() {
-            if let (Some(older), Some(newer)) = (boxes.get(line.to), boxes.get(line.from)) {
-                graph.add_edge(arrow(at), *older, *newer);
-            }
-        }
+        let mut graph = VisualGraph::new(direction);
+        // It would look for circles by walking every path: exponential, and there are none.
+        graph.dag.set_validate(false);
+        let note = (drawn.left_out > 0).then(|| graph.add_node(boxed(drawn.nodes.len(), canvas::note_size(drawn), direction)));
+        let boxes: Vec<_> = drawn.nodes.iter().enumerate().map(|(at, node)| graph.add_node(boxed(at, box_size(node), direction))).collect();
+        // INVARIANT: lines go in by the newer node, the stubs before all. Of each it asks whether the newer one
+        // reaches the older, again by every path; in this order the newer one reaches nothing yet.
         for (at, stub) in drawn.stubs.iter().enumerate() {
             if let (Some(note), Some(newer)) = (note, boxes.get(*stub)) {
                 graph.add_edge(arrow(drawn.lines.len() + at), note, *newer);
+            }
+        }
+        for (at, line) in drawn.lines.iter().enumerate() {
+            if let (Some(older), Some(newer)) = (boxes.get(line.to), boxes.get(line.from)) {
+                graph.add_edge(arrow(at), *older, *newer);
             }
         }
         graph.do_it(false, !untangle, false, &mut canvas);
@@ -98,15 +68,17 @@ fn laid_out(drawn: &Drawn<'_>, untangle: bool) -> Option<String> {
 }
 
 /// A box that carries its place through the layout.
-fn boxed(at: usize, (width, height): (f64, f64)) -> Element {
+fn boxed(at: usize, (width, height): (f64, f64), direction: Orientation) -> Element {
     let (size, look) = (Point::new(width, height), StyleAttr::simple());
-    let mut element = Element::create_with_properties(ShapeKind::new_box(""), look, Orientation::TopToBottom, size, at.to_string());
-    element.pos = Position::new(Point::zero(), size, Point::zero(), Point::splat(HALO));
+    // Lines need room between rows, not within them; more of it where rows are columns, and lines run far.
+    let halo = if direction.is_left_right() { Point::new(BETWEEN_ROWS * 2.0, WITHIN_ROWS) } else { Point::new(WITHIN_ROWS, BETWEEN_ROWS) };
+    let mut element = Element::create_with_properties(ShapeKind::new_box(""), look, direction, size, at.to_string());
+    element.pos = Position::new(Point::zero(), size, Point::zero(), halo);
     element
 }
 
-/// Rows run from older to newer, arrows the other way: the head is at the start.
+/// A line that carries its place through the layout. Its look is the canvas's.
 fn arrow(at: usize) -> Arrow {
-    let (head, none, style) = (LineEndKind::Arrow, LineEndKind::None, LineStyleKind::Normal);
-    Arrow::with_properties(head, none, style, "", &StyleAttr::simple(), at.to_string(), &None, &None)
+    let (none, style) = (LineEndKind::None, LineStyleKind::Normal);
+    Arrow::with_properties(none, none, style, "", &StyleAttr::simple(), at.to_string(), &None, &None)
 }

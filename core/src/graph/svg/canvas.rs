@@ -7,6 +7,7 @@ use crate::node::NodeKind;
 use layout::core::format::{ClipHandle, RenderBackend};
 use layout::core::geometry::Point;
 use layout::core::style::StyleAttr;
+use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
 /// Width of a letter, near enough for a sans-serif of 12 pixels; of others, such as Chinese, twice as much.
@@ -33,18 +34,43 @@ fn second_line(node: &NodeView) -> String {
     format!("{} · event {}", clean(&node.reference.to_string(), 40), node.seq)
 }
 
+/// Where a box stands.
+#[derive(Clone, Copy)]
+struct Place {
+    x: f64,
+    y: f64,
+    width: f64,
+    height: f64,
+}
+
+impl Place {
+    /// Where a line to something newer begins.
+    fn leaving(self, sideways: bool) -> (f64, f64) {
+        if sideways { (self.x + self.width, self.y + self.height / 2.0) } else { (self.x + self.width / 2.0, self.y + self.height) }
+    }
+
+    /// Where a line from something older ends.
+    fn entered(self, sideways: bool) -> (f64, f64) {
+        if sideways { (self.x, self.y + self.height / 2.0) } else { (self.x + self.width / 2.0, self.y) }
+    }
+}
+
 /// Collects what the layout draws.
 pub(super) struct Canvas<'a> {
     drawn: &'a Drawn<'a>,
     boxes: String,
     lines: String,
+    /// Where boxes stand: the library draws all of them before the lines.
+    places: FxHashMap<usize, Place>,
+    sideways: bool,
     from: (f64, f64),
     to: (f64, f64),
 }
 
 impl<'a> Canvas<'a> {
     pub(super) fn new(drawn: &'a Drawn<'a>) -> Self {
-        Self { drawn, boxes: String::new(), lines: String::new(), from: (f64::MAX, f64::MAX), to: (f64::MIN, f64::MIN) }
+        let (from, to) = ((f64::MAX, f64::MAX), (f64::MIN, f64::MIN));
+        Self { drawn, boxes: String::new(), lines: String::new(), places: FxHashMap::default(), sideways: drawn.rows.sideways(), from, to }
     }
 
     /// The drawing; `None` where a coordinate is not a number.
@@ -67,7 +93,17 @@ impl<'a> Canvas<'a> {
         self.to = (self.to.0.max(x), self.to.1.max(y));
     }
 
+    /// The older and the newer box of a line, and what it looks like.
+    fn ends(&self, at: usize) -> Option<(Place, Place, &'static str)> {
+        let (older, newer, class) = match self.drawn.lines.get(at) {
+            Some(line) => (line.to, line.from, if line.proof { "p" } else { "l" }),
+            None => (self.drawn.nodes.len(), *self.drawn.stubs.get(at.checked_sub(self.drawn.lines.len())?)?, "s"),
+        };
+        Some((*self.places.get(&older)?, *self.places.get(&newer)?, class))
+    }
+
     fn node(&mut self, at: usize, x: f64, y: f64, width: f64, height: f64) {
+        self.places.insert(at, Place { x, y, width, height });
         self.grow(x, y);
         self.grow(x + width, y + height);
         match self.drawn.nodes.get(at) {
@@ -85,20 +121,23 @@ impl RenderBackend for Canvas<'_> {
     }
 
     fn draw_arrow(&mut self, path: &[(Point, Point)], _: bool, _: (bool, bool), _: &StyleAttr, properties: Option<String>, _: &str) {
-        let [(start, out), (into, end), rest @ ..] = path else { return };
-        let at: usize = properties.and_then(|p| p.parse().ok()).unwrap_or(usize::MAX);
-        let class = match self.drawn.lines.get(at) {
-            Some(line) if line.proof => "p",
-            Some(_) => "l",
-            None => "s",
-        };
-        let mut d = format!("M{:.1} {:.1}C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}", start.x, start.y, out.x, out.y, into.x, into.y, end.x, end.y);
-        for (control, point) in rest {
-            let _ = write!(d, "S{:.1} {:.1} {:.1} {:.1}", control.x, control.y, point.x, point.y);
-        }
-        for (a, b) in path {
-            self.grow(a.x, a.y);
-            self.grow(b.x, b.y);
+        let Some((older, newer, class)) = properties.and_then(|p| p.parse().ok()).and_then(|at| self.ends(at)) else { return };
+        // Of its way only the bends are taken: every line leaves and enters a box in the middle of a side.
+        let bends = path.get(1..path.len().saturating_sub(1)).unwrap_or_default().iter().map(|(_, bend)| (bend.x, bend.y));
+        let (start, end) = (older.leaving(self.sideways), newer.entered(self.sideways));
+        let mut at = start;
+        let mut d = format!("M{:.1} {:.1}", at.0, at.1);
+        for next in bends.chain([end]) {
+            let (out, into) = if self.sideways {
+                let middle = f64::midpoint(at.0, next.0);
+                ((middle, at.1), (middle, next.1))
+            } else {
+                let middle = f64::midpoint(at.1, next.1);
+                ((at.0, middle), (next.0, middle))
+            };
+            let _ = write!(d, "C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}", out.0, out.1, into.0, into.1, next.0, next.1);
+            self.grow(next.0, next.1);
+            at = next;
         }
         let _ = writeln!(self.lines, "<path class=\"{class}\" d=\"{d}\"/>");
     }
