@@ -21,6 +21,8 @@ use words::{Words, clean, count};
 const MESSAGE_MAX: usize = 400;
 /// Most nodes named under one finding.
 const NAMED_MAX: usize = 12;
+/// Most nodes named in one line.
+const IN_A_LINE_MAX: usize = 6;
 
 /// Explains a ruling from the evidence graph.
 ///
@@ -117,9 +119,9 @@ fn tell(out: &mut String, words: Words<'_>, findings: &[Finding], number: usize,
 /// A finding that follows from a cause. What was named just above is not named again.
 fn in_a_line(words: Words<'_>, finding: &Finding, nodes: &[NodeId], causes: &[Point]) -> String {
     let new: Vec<NodeId> = nodes.iter().copied().filter(|n| !causes.iter().any(|c| c.node == Some(*n))).collect();
-    let mut said: Vec<String> = new.iter().take(NAMED_MAX).map(|n| words.of(*n)).collect();
-    if new.len() > NAMED_MAX {
-        said.push(format!("and {} more", new.len() - NAMED_MAX));
+    let mut said: Vec<String> = new.iter().take(IN_A_LINE_MAX).map(|n| words.of(*n)).collect();
+    if new.len() > IN_A_LINE_MAX {
+        said.push(format!("and {} more", new.len() - IN_A_LINE_MAX));
     }
     let lead = format!("{} ({})", clean(&finding.message, MESSAGE_MAX), clean(&finding.check, MESSAGE_MAX));
     if said.is_empty() { lead } else { format!("{lead}: {}", said.join(", ")) }

@@ -16,7 +16,7 @@
 //! | [`policy`], [`governance`] | what a run requires |
 //! | [`run`] | the one door: append, rule, replay |
 //! | [`witness`] | facts of a loop that is not ours, by their own names |
-//! | [`explain`], [`report`], [`graph`] | views |
+//! | [`explain`](mod@explain), [`report`], [`graph`] | views |
 
 pub mod check;
 pub mod decision;

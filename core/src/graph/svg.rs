@@ -16,8 +16,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const BETWEEN_ROWS: f64 = 34.0;
 /// Space around a box, towards its neighbours.
 const WITHIN_ROWS: f64 = 12.0;
-/// Most places that long lines may take up between rows: the layout is slow beyond.
-const BENDS_MAX: usize = 1500;
+/// Most lines, with the places that long ones take up between rows: the layout is slow beyond.
+const BENDS_MAX: usize = 2500;
 /// Most comparisons that untangling the lines may cost.
 const UNTANGLE_MAX: usize = 300_000;
 
@@ -28,10 +28,10 @@ impl GraphView {
         let mut max = self.drawn_max;
         loop {
             let drawn = Drawn::of(self, max);
-            if drawn.rows.bends <= BENDS_MAX || drawn.nodes.len() <= 1 {
+            if drawn.rows.bends + drawn.lines.len() <= BENDS_MAX || drawn.nodes.len() <= 1 {
                 return laid_out(&drawn, drawn.rows.untangling() <= UNTANGLE_MAX).unwrap_or_else(|| canvas::listed(&drawn));
             }
-            max = drawn.nodes.len() / 2;
+            max = drawn.nodes.len() * 3 / 4;
         }
     }
 }
