@@ -1,6 +1,6 @@
 //! What fits in a picture.
 
-use super::{GraphView, NodeView, Tone};
+use super::{DRAWN_MAX, GraphView, NodeView, Tone};
 use crate::explain::words::count;
 use crate::node::NodeId;
 use rustc_hash::FxHashMap;
@@ -35,6 +35,7 @@ pub(super) struct Drawn<'a> {
 impl<'a> Drawn<'a> {
     /// The open nodes and the answer, then the newest, up to `max`.
     pub(super) fn of(view: &'a GraphView, max: usize) -> Self {
+        let max = max.min(DRAWN_MAX);
         let mut nodes: Vec<&NodeView> = view.nodes.iter().collect();
         if nodes.len() > max {
             nodes.sort_by_key(|n| (!matches!(n.tone, Tone::Open | Tone::Answer), Reverse(n.id)));
