@@ -36,7 +36,7 @@ pub(super) fn case(mut value: Value) -> Value {
 }
 
 /// One event: without nulls, with words where words belong.
-pub fn event(fields: &mut Map<String, Value>) {
+pub(super) fn event(fields: &mut Map<String, Value>) {
     fields.retain(|_, v| !v.is_null());
     let from_is_a_number = fields.get("ev").and_then(Value::as_str) == Some("candidate");
     for (name, value) in fields.iter_mut() {
