@@ -7,7 +7,7 @@
 use crate::check::{Check, View, built_in};
 use crate::decision::{Decision, Finding, Form, Next, Reason, Status, Verification};
 use crate::event::{Cause, CheckName, Finish};
-use crate::ledger::{Ledger, StepState};
+use crate::ledger::{Activation, Ledger, StepState, target};
 use crate::node::{NodeId, NodeKind, ROOT, Ref, Str};
 use crate::policy::{OnCapSpent, OnMissingEvidence};
 use serde::Serialize;
@@ -378,7 +378,13 @@ fn others_run(view: &View<'_>, findings: &[Finding]) -> bool {
     subjects(findings, "tools_closed").next().is_some()
         || subjects(findings, "background_done").next().is_some()
         || subjects(findings, "sub_agents_done").any(|r| !same_agent(&r))
-        || subjects(findings, "transfers_returned").any(|r| !reply_is_in(view, r.node))
+        || subjects(findings, "transfers_returned").any(|r| !reply_is_in(view, r.node) && !goes_to(view, r.node, producer))
+}
+
+/// Whether a transfer put this very agent to work: its words are then all that is to come of it.
+fn goes_to(view: &View<'_>, transfer: NodeId, agent: Option<&Activation>) -> bool {
+    let call = view.ledger.tool_run(transfer).and_then(|r| view.ledger.call(r));
+    call.zip(agent).is_some_and(|(call, agent)| target(&call.name) == &*agent.agent)
 }
 
 fn subjects<'a>(findings: &'a [Finding], check: &'a str) -> impl Iterator<Item = &'a Ref> {
