@@ -11,8 +11,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
 
+mod append;
+mod decision;
 mod oracle;
 mod scenarios;
+mod tidy;
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,10 @@
 //! A second gate, written from the rules' text over a plain list of events, against ours on random logs.
 
 mod log;
+mod others;
 mod rules;
 mod state;
+mod work;
 
 use countersign_examples::cases::{self, Told, What};
 use log::{Ev, Start};

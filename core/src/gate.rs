@@ -17,6 +17,46 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub const GATE_VERSION: u32 = 1;
 
 /// The answer. Sealed: its fields are private, this module alone makes one, and it is never deserialised.
+///
+/// Nobody outside can write one down:
+/// ```compile_fail,E0451
+/// use countersign_core::{Final, NodeId, Reason};
+/// let forged = Final { text: "done".into(), run: "r1".into(), candidate: NodeId(1), reason: Reason::Verified, at_seq: 1, log_digest: 0 };
+/// ```
+/// nor read one from a log, a wire or a file:
+/// ```compile_fail,E0277
+/// let forged: countersign_core::Final = serde_json::from_str("{}").unwrap();
+/// ```
+/// A ruling is a plain record; having one, even one that delivers, gives a mode or a tool no final:
+/// ```compile_fail,E0308
+/// use countersign_core::{Decision, Final};
+/// fn advance(ruling: Decision) -> Option<Final> {
+///     ruling.final_text
+/// }
+/// ```
+/// nor does a guard's word, which is a verdict and nothing else:
+/// ```compile_fail,E0277
+/// use countersign_core::{Final, GuardVerdict};
+/// fn finish(verdict: GuardVerdict) -> Final {
+///     verdict.into()
+/// }
+/// ```
+/// There is no constructor to call, no default to take, and what makes one is closed to callers:
+/// ```compile_fail,E0599
+/// let forged = countersign_core::Final::new("done");
+/// ```
+/// ```compile_fail,E0277
+/// fn blank<T: Default>() -> T {
+///     T::default()
+/// }
+/// let forged: countersign_core::Final = blank();
+/// ```
+/// ```compile_fail,E0624
+/// use countersign_core::{Gate, Ledger, ROOT};
+/// fn rule(gate: &Gate, ledger: &Ledger) {
+///     let (_, made) = gate.rule(ledger, ROOT, None);
+/// }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Final {
     // INVARIANT: made in `Gate::rule`, from a ruling that delivers, and nowhere else.
