@@ -12,6 +12,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
 
 mod append;
+mod cases;
 mod decision;
 mod oracle;
 mod scenarios;
