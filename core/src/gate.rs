@@ -1,7 +1,7 @@
 //! The gate: reads the ledger and rules. Start here.
 //!
 //! Every check is asked and every finding is kept. Which finding speaks for the ruling is fixed by
-//! [`ground`], first match first; what it means is fixed by [`verdict`], one arm each. Nothing else in the
+//! `ground`, first match first; what it means is fixed by `verdict`, one arm each. Nothing else in the
 //! program can make a [`Final`].
 
 use crate::check::{Check, View, built_in};
