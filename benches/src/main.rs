@@ -19,8 +19,7 @@ mod turn;
 use measure::Row;
 use std::process::ExitCode;
 
-const USAGE: &str =
-    "usage: countersign-benches turn|fleet|team|asks|ledger|all [--json]\n       countersign-benches once ours|hand N REPS    (for an instruction counter)";
+const USAGE: &str = "usage: countersign-benches turn|fleet|team|asks|ledger|all [--json]\n       countersign-benches once ours|hand N REPS    (for an instruction counter)";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
