@@ -131,6 +131,12 @@ impl Witness {
         self.names.replies.get(id).copied()
     }
 
+    /// The node of a call, a sub-agent's reply or a job, by its name; the newest where a name repeats.
+    pub fn known_as(&self, name: &str) -> Option<NodeId> {
+        let call = self.names.calls.get(name.trim()).and_then(|runs| runs.last()).copied();
+        call.or_else(|| self.reply_of(name)).or_else(|| self.names.jobs.get(name).copied())
+    }
+
     /// Asks the gate and records what it says: this is where a final is made.
     pub fn rule(&mut self) -> Result<Decision, AppendError> {
         self.run.rule(ROOT, self.at_ms)
@@ -399,6 +405,17 @@ impl Witness {
         if let Some(activation) = self.agent(agent.unwrap_or(&owner)) {
             self.put(Event::Nudged { activation, by, text: text.into() });
         }
+    }
+
+    /// The owner of the answer states that a governance rule is met, or why it is not.
+    pub fn attested(&mut self, rule: &str, statement: &str, refs: Vec<NodeId>, waived: Option<&str>) -> Option<NodeId> {
+        let by = self.agent(&self.owner())?;
+        self.put(Event::Attested { by, rule: rule.into(), statement: statement.into(), refs, waived: waived.map(Str::from) })
+    }
+
+    /// A fact that somebody wants remembered, such as a finding; `data` is JSON text.
+    pub fn recorded(&mut self, kind: &str, data: &str, rests_on: Vec<NodeId>) -> Option<NodeId> {
+        self.put(Event::Note { kind: kind.into(), data: data.into(), rests_on })
     }
 
     /// State changed from outside the run.

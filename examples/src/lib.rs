@@ -1,3 +1,4 @@
 //! What the examples share: the case reader, the scenario format, and the suite.
 
 pub mod cases;
+pub mod script;
