@@ -60,7 +60,7 @@ pub(super) const LIVE: &[Live] = &[
         task: "Is the release ready?",
         runner: too_deep,
         outside: &[],
-        must: (Status::Completed, Reason::VerifiedPartial),
+        must: (Status::Completed, Reason::Verified),
         refused: &[],
     },
 ];

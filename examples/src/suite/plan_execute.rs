@@ -22,7 +22,7 @@ pub(super) const LIVE: &[Live] = &[
         task: "Move the shop.",
         runner: || plan(revises, Policy::execution()),
         outside: &[],
-        must: (Status::Completed, Reason::VerifiedPartial),
+        must: (Status::Completed, Reason::Verified),
         refused: &[],
     },
     Live {
@@ -40,7 +40,7 @@ pub(super) const LIVE: &[Live] = &[
         task: "Move the shop.",
         runner: || plan(revises_silently, Policy::execution()),
         outside: &[],
-        must: (Status::Completed, Reason::VerifiedPartial),
+        must: (Status::Completed, Reason::Verified),
         refused: &[],
     },
     Live {

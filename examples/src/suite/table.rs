@@ -1,7 +1,7 @@
 //! What every scenario came to, for a person. Nothing in it changes from run to run.
 
 use super::row::{CameTo, Row, name};
-use countersign::{Status, explain};
+use countersign::{Run, Status, explain};
 use std::fmt::Write;
 
 const HEADS: [&str; 6] = ["scenario", "mode", "events", "decision", "reason", "refused on the way"];
@@ -59,9 +59,14 @@ pub fn explained(rows: &[Row]) -> String {
 }
 
 fn refusals(came_to: &CameTo, text: &mut String) {
-    for decision in came_to.refused.iter().chain([&came_to.end]) {
+    let log = came_to.run.ledger().log();
+    for decision in came_to.refused.iter().chain([&came_to.end]).filter(|d| !d.finalizable) {
+        // The run as it stood then: what was open may be settled by now.
+        let then = log.iter().take(decision.at_seq as usize).cloned();
+        let then = Run::replay(came_to.run.gate().clone(), then);
+        let ledger = then.as_ref().map_or_else(|_| came_to.run.ledger(), Run::ledger);
         let _ = writeln!(text, "  after event {}", decision.at_seq);
-        for line in explain(came_to.run.ledger(), decision).lines() {
+        for line in explain(ledger, decision).lines() {
             let _ = writeln!(text, "{}", format!("    {line}").trim_end());
         }
     }
