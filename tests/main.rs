@@ -11,11 +11,16 @@
 //! | [`decision`] | the JSON of a decision, word for word |
 //! | [`tidy`] | what the code may not contain |
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
 
+mod append;
+mod cases;
+mod decision;
 mod live_resume;
 mod live_suite;
+mod oracle;
 mod scenarios;
+mod tidy;
 
 use std::path::{Path, PathBuf};
 

@@ -5,8 +5,8 @@ use super::vocab::{CasePolicy, What};
 use super::words::{cause_of, claims_of, criteria_of, effect_of, finish_of, outcome_of, steps_of, verdict_of};
 use countersign::witness::{ForeignCall, ForeignCandidate, ForeignReply, Witness};
 use countersign::{
-    Cut, Declared, Deliverable, Finish, Form, Gate, GuardVerdict, Limits, ModeRules, NodeId, NudgeBy, Policy, Reconciliation, ReplyExtra, Report,
-    RunStarted, StepOutcome, Str,
+    Cause, Cut, Declared, Deliverable, Finish, Form, Gate, GuardVerdict, Limits, ModeRules, NodeId, NudgeBy, Policy, Reconciliation, ReplyExtra,
+    Report, ResumedBy, RunStarted, StepOutcome, Str,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -28,6 +28,7 @@ struct LastReply {
     finish: Finish,
     reasoning_only: bool,
     markup_only: bool,
+    errored: bool,
 }
 
 impl Player {
@@ -182,7 +183,8 @@ impl Player {
                 };
                 witness.nudged(by, agent.as_deref(), "");
             }
-            What::Resumed { ok } => witness.resumed(ok.unwrap_or(true)),
+            // The cases know one allowance per run: a resume grants no fresh one.
+            What::Resumed { ok } => witness.taken_up(ResumedBy::Crash, ok.unwrap_or(true)),
             What::Crashed {} => witness.crashed(),
             // The cases count the last verdict alone, whoever gave it: one guard's name for all.
             What::GuardVerdict { by, verdict, why } => {
@@ -205,8 +207,14 @@ impl Player {
         let has = |part: &str| parts.iter().any(|p| p == part);
         let markup_only = has("call_markup") && !has("text");
         let reasoning_only = has("reasoning") && text.trim().is_empty();
-        let mut said = LastReply { text: text.into(), finish: finish_of(finish.as_deref()), reasoning_only, markup_only };
-        if finish.as_deref() == Some("error") {
+        let mut said = LastReply {
+            text: text.into(),
+            finish: finish_of(finish.as_deref()),
+            reasoning_only,
+            markup_only,
+            errored: finish.as_deref() == Some("error"),
+        };
+        if said.errored {
             if text.trim().is_empty() {
                 said.finish = Finish::Stop;
             }
@@ -237,7 +245,10 @@ impl Player {
             () if reply.markup_only => Form::CallMarkup,
             () => Form::Text,
         };
-        let finish = finish.as_deref().map_or(reply.finish, |f| finish_of(Some(f)));
+        // Where an error stopped the run, that says it all: its text is not also called cut.
+        let stopped = self.witness.run().ledger().totals().stop == Some(Cause::ProviderError);
+        let inherited = if reply.errored && stopped { Finish::Stop } else { reply.finish };
+        let finish = finish.as_deref().map_or(inherited, |f| finish_of(Some(f)));
         let uses = uses.iter().map(String::as_str).collect();
         self.witness.candidate(&ForeignCandidate { agent: &agent, text, form, finish, from: from.map(|(node, _)| node), uses });
     }

@@ -49,6 +49,15 @@ pub fn play(script: &Script) -> Result<Said, ScriptError> {
     Ok(said)
 }
 
+/// The whole decision after the last fact, recorded nowhere.
+pub fn decision(script: &Script) -> Result<Decision, ScriptError> {
+    let mut teller = Teller::begin(script)?;
+    for (at, told) in script.blocks.iter().flat_map(|b| &b.facts).enumerate() {
+        teller.tell(at + 1, &told.fact).map_err(|why| ScriptError { line: told.line, why })?;
+    }
+    Ok(teller.player.witness.decide())
+}
+
 /// A decision in one line: status, reason, next, and the checks that object.
 pub fn line(decision: &Decision) -> String {
     let wire = |value: serde_json::Value| value.as_str().unwrap_or_default().to_owned();
