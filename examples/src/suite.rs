@@ -12,7 +12,7 @@
 //! | `single`, `deep`, `plan_execute`, `supervisor` | the four modes |
 //! | `custom` | modes of one's own, nested modes, a check of one's own |
 //! | `calls`, `people`, `limits`, `provider`, `guards`, `governance` | what happens to a run |
-//! | [`row`], [`table`] | what a scenario came to, as data and as a table |
+//! | [`row`], [`mod@table`] | what a scenario came to, as data and as a table |
 
 mod calls;
 pub mod cast;
