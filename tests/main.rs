@@ -3,6 +3,8 @@
 //! | module | what it proves |
 //! |---|---|
 //! | [`scenarios`] | every scenario ends as it says, whoever rewrites it |
+//! | [`live_resume`] | a run comes to the same, whichever event its process died at |
+//! | [`live_suite`] | every live scenario comes to what it must, and its log to the same ruling |
 //! | [`cases`] | every duty named by a scenario has a test, or an issue that owns it |
 //! | [`oracle`] | a second, naive gate agrees on random logs |
 //! | [`append`] | every illegal event is refused and leaves no trace |
@@ -14,6 +16,8 @@
 mod append;
 mod cases;
 mod decision;
+mod live_resume;
+mod live_suite;
 mod oracle;
 mod scenarios;
 mod tidy;

@@ -2,3 +2,4 @@
 
 pub mod cases;
 pub mod script;
+pub mod suite;
