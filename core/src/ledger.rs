@@ -90,10 +90,12 @@ pub struct Totals {
     pub write_settled: u32,
     /// The last change from outside.
     pub edited: u32,
-    /// Provider errors since the last reply.
+    /// Provider errors in a row of the agent whose provider failed last.
     pub provider_failures: u32,
     /// Why the loop stopped, while it is stopped.
     pub stop: Option<Cause>,
+    /// The event that stopped it.
+    pub stop_seq: u32,
     /// Whether the user asked for cancellation.
     pub cancel: Option<crate::event::CancelWhen>,
     /// Whether the newest resume did not start.

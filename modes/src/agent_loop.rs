@@ -25,6 +25,9 @@ pub(crate) fn agent_loop(ledger: &Ledger, agents: &Agents, agent: &Agent, act: &
     if act.calls.is_empty() {
         return finish(ledger, agent, act, out);
     }
+    if let Some((cause, why)) = over_called(ledger) {
+        return out.events.push(Event::Stopped { cause, why: why.into() });
+    }
     let lone = act.calls.len() == 1;
     for node in act.calls.clone().map(NodeId) {
         if let Some(run) = ledger.tool_run(node)
@@ -51,12 +54,9 @@ fn turn(ledger: &Ledger, agent: &Agent, act: &Activation, out: &mut Out) {
     let tokens = totals.usage.input_tokens + totals.usage.output_tokens;
     let stop = match () {
         () if totals.turns >= limits.turns => Some((Cause::TurnLimit, format!("{} turns were taken", totals.turns))),
-        () if totals.tool_calls > limits.tool_calls => Some((Cause::Budget, format!("{} tools were called", totals.tool_calls))),
         () if tokens > limits.tokens => Some((Cause::Budget, format!("{tokens} tokens were used"))),
         () if totals.usage.cost_micros > limits.cost_micros => Some((Cause::Budget, "the cost limit was reached".into())),
         () if ledger.seq() >= limits.events => Some((Cause::Budget, format!("{} events were recorded", ledger.seq()))),
-        () if totals.transfers > limits.transfers => Some((Cause::TransferLimit, format!("{} transfers were asked for", totals.transfers))),
-        () if totals.same_transfers.1 > limits.same_transfers => Some((Cause::TransferLimit, "the same transfer came over and over".into())),
         () if act.repeats >= limits.repeats.saturating_mul(2) => Some((Cause::Repeating, "the same call gave the same result over and over".into())),
         () => None,
     };
@@ -74,6 +74,17 @@ fn turn(ledger: &Ledger, agent: &Agent, act: &Activation, out: &mut Out) {
         return out.events.push(Event::Nudged { activation: act.id, by: NudgeBy::Repeat, text: text.into() });
     }
     out.acts.push(Act::CallModel(act.id));
+}
+
+/// The limit on calls or transfers that the newest reply went over: none of its calls is begun then.
+fn over_called(ledger: &Ledger) -> Option<(Cause, String)> {
+    let (limits, totals) = (ledger.limits(), ledger.totals());
+    match () {
+        () if totals.tool_calls > limits.tool_calls => Some((Cause::Budget, format!("{} tools were called", totals.tool_calls))),
+        () if totals.transfers > limits.transfers => Some((Cause::TransferLimit, format!("{} transfers were asked for", totals.transfers))),
+        () if totals.same_transfers.1 > limits.same_transfers => Some((Cause::TransferLimit, "the same transfer came over and over".into())),
+        () => None,
+    }
 }
 
 /// A reply without calls ends the activation, unless the agent owes structured output.

@@ -43,4 +43,4 @@ pub use plan_execute::PlanExecute;
 pub use single::Single;
 pub use supervisor::Supervisor;
 pub use tool::{Ended, ToolKind, ToolSpec};
-pub use work::{Flow, Halt, PlanView, Reply, StepView, Typed, Work, all};
+pub use work::{Flow, Halt, Key, PlanView, Reply, StepView, Typed, Work, all};

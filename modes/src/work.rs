@@ -1,7 +1,9 @@
 //! All that a mode needs: questions, plans, an answer.
 
+mod key;
 mod plan;
 
+pub use key::Key;
 pub use plan::{PlanView, StepView};
 
 use crate::agent::{Agents, Machine};
@@ -11,7 +13,7 @@ use countersign_core::ledger::{Activation, Asked, Ledger};
 use countersign_core::{Cause, Event, Finish, Form, NodeId, Outcome, Policy, Report, Str, Via};
 use rustc_hash::FxHashSet;
 use serde::de::DeserializeOwned;
-use std::fmt::{Display, Write};
+use std::fmt::Display;
 
 /// "Not yet", or an error that was noted. Only `Work` makes one, so a mode cannot invent a reason to wait.
 #[derive(Debug)]
@@ -112,6 +114,8 @@ pub(crate) struct Pass {
 /// What a mode works with.
 pub struct Work<'a> {
     ledger: &'a Ledger,
+    /// Questions that were asked before this pass, in order.
+    asked: &'a [Asked],
     agents: &'a Agents,
     scope: NodeId,
     prefix: String,
@@ -120,7 +124,8 @@ pub struct Work<'a> {
 
 impl<'a> Work<'a> {
     pub(crate) fn new(ledger: &'a Ledger, agents: &'a Agents, scope: NodeId, pass: &'a mut Pass) -> Self {
-        Self { ledger, agents, scope, prefix: String::new(), pass }
+        let asked = ledger.activation(scope).map(|a| a.asked.as_slice()).unwrap_or_default();
+        Self { ledger, asked, agents, scope, prefix: String::new(), pass }
     }
 
     /// What this mode was given to do: the run's task, or the question of the activation that it works in.
@@ -146,11 +151,11 @@ impl<'a> Work<'a> {
     /// A part of the work, such as the body of a loop: every key inside is prefixed by its name.
     pub fn within(&mut self, part: impl Display) -> Work<'_> {
         let prefix = format!("{}{part}/", self.prefix);
-        Work { ledger: self.ledger, agents: self.agents, scope: self.scope, prefix, pass: self.pass }
+        Work { ledger: self.ledger, asked: self.asked, agents: self.agents, scope: self.scope, prefix, pass: self.pass }
     }
 
     /// Asks an agent a question, by a key that is used once in a pass. Yields until the answer is there.
-    pub fn ask(&mut self, agent: &str, key: impl Display, prompt: impl Into<Str>) -> Flow<Reply<'a>> {
+    pub fn ask(&mut self, agent: &str, key: impl Key, prompt: impl Into<Str>) -> Flow<Reply<'a>> {
         let prompt = prompt.into();
         match self.recorded(&key)? {
             Some(asked) => self.read_or_ask_anew(agent, asked, prompt, Via::Asked),
@@ -160,7 +165,7 @@ impl<'a> Work<'a> {
 
     /// As `ask`, with a prompt that is only built when it is needed. Once recorded it is not built again, so
     /// a long chain of questions stays cheap; a prompt that would come out otherwise goes unnoticed.
-    pub fn ask_with<P: Into<Str>>(&mut self, agent: &str, key: impl Display, prompt: impl FnOnce() -> P) -> Flow<Reply<'a>> {
+    pub fn ask_with<P: Into<Str>>(&mut self, agent: &str, key: impl Key, prompt: impl FnOnce() -> P) -> Flow<Reply<'a>> {
         match self.recorded(&key)? {
             Some(asked) => self.read(asked),
             None => self.start(agent, &key, prompt().into(), Via::Asked),
@@ -169,7 +174,7 @@ impl<'a> Work<'a> {
 
     /// As `ask`, for an agent that ends by structured output. A failed agent or output that does not fit is
     /// an error of the mode.
-    pub fn ask_as<T: DeserializeOwned>(&mut self, agent: &str, key: impl Display, prompt: impl Into<Str>) -> Flow<Typed<'a, T>> {
+    pub fn ask_as<T: DeserializeOwned>(&mut self, agent: &str, key: impl Key, prompt: impl Into<Str>) -> Flow<Typed<'a, T>> {
         let reply = self.ask(agent, &key, prompt)?;
         if !reply.ok() {
             return Err(self.gave_up(reply));
@@ -259,26 +264,25 @@ impl<'a> Work<'a> {
     }
 
     /// The recorded question of this key. Looks first where the last pass found it.
-    fn recorded(&mut self, key: &dyn Display) -> Flow<Option<&'a Asked>> {
-        let asked = self.ledger.activation(self.scope).map(|a| a.asked.as_slice()).unwrap_or_default();
+    fn recorded(&mut self, key: &impl Key) -> Flow<Option<&'a Asked>> {
+        let asked = self.asked;
         if let Some(next) = asked.get(self.pass.cursor)
-            && says(&next.key, &self.prefix, key)
+            && next.key.strip_prefix(self.prefix.as_str()).is_some_and(|rest| key.is(rest))
         {
             self.pass.cursor += 1;
             return Ok(Some(next));
         }
-        let name: Str = format!("{}{key}", self.prefix).into();
-        let found = self.ledger.asked(self.scope, &name).and_then(|a| a.asked_at).and_then(|at| Some((at as usize, asked.get(at as usize)?)));
-        let before = found.is_some_and(|(at, _)| at < self.pass.cursor && !self.pass.used.contains(&name) && self.passed(at));
+        self.out_of_order(format!("{}{key}", self.prefix).into())
+    }
+
+    fn out_of_order(&mut self, name: Str) -> Flow<Option<&'a Asked>> {
+        let at = self.ledger.asked(self.scope, &name).and_then(|a| a.asked_at).map(|at| at as usize);
+        let found = at.and_then(|at| self.asked.get(at));
+        let before = at.is_some_and(|at| at < self.pass.cursor);
         if before || !self.pass.used.insert(name.clone()) {
             return Err(self.fail(format!("key `{name}` is asked twice in one pass; name each question differently, or use `within`")));
         }
-        Ok(found.map(|(_, asked)| asked))
-    }
-
-    /// Whether the question at this place was found by order in this pass.
-    fn passed(&self, at: usize) -> bool {
-        at < self.pass.cursor
+        Ok(found)
     }
 
     fn read_or_ask_anew(&mut self, agent: &str, asked: &'a Asked, prompt: Str, via: Via) -> Flow<Reply<'a>> {
@@ -354,20 +358,6 @@ impl<'a> Work<'a> {
         frontier.dedup();
         frontier
     }
-}
-
-/// Whether a recorded key is this prefix and this key, without writing the key out.
-fn says(recorded: &str, prefix: &str, key: &dyn Display) -> bool {
-    struct Eats<'k>(&'k str);
-    impl Write for Eats<'_> {
-        fn write_str(&mut self, part: &str) -> std::fmt::Result {
-            self.0 = self.0.strip_prefix(part).ok_or(std::fmt::Error)?;
-            Ok(())
-        }
-    }
-    let Some(rest) = recorded.strip_prefix(prefix) else { return false };
-    let mut eats = Eats(rest);
-    write!(eats, "{key}").is_ok() && eats.0.is_empty()
 }
 
 /// Side by side: every question has been asked by the time that this looks at the answers.

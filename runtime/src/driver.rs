@@ -10,7 +10,7 @@ mod recover;
 use crate::guard::GuardPlugin;
 use crate::hooks::Hooks;
 use crate::journal::{Journal, JournalError};
-use crate::live::{Inbox, Shared, Tip};
+use crate::live::{Inbox, Shared, Tip, TipCell};
 use crate::model::Model;
 use crate::result::RunResult;
 use crate::runner::Clock;
@@ -27,7 +27,6 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tokio::sync::watch;
 
 /// What every run of a runner shares.
 pub(crate) struct Parts {
@@ -96,7 +95,7 @@ pub(crate) struct Driver {
 impl Driver {
     pub(crate) fn new(parts: Arc<Parts>, run: Run, written: usize) -> (Self, Arc<Shared>) {
         let id = run.ledger().started().map_or_else(|| "".into(), |s| s.run.clone());
-        let shared = Arc::new(Shared { run: id, tip: watch::channel(Tip::default()).0, deltas: OnceLock::new(), inbox: Inbox::default() });
+        let shared = Arc::new(Shared { run: id, tip: TipCell::default(), deltas: OnceLock::new(), inbox: Inbox::default() });
         let at_ms = (parts.clock)();
         let driver = Self {
             parts,
@@ -132,7 +131,10 @@ impl Driver {
     }
 
     async fn run_to_rest(&mut self) -> Result<Decision, DriveError> {
-        let deadline = tokio::time::sleep(Duration::from_millis(self.run.ledger().limits().deadline_ms));
+        let most = Duration::from_millis(self.run.ledger().limits().deadline_ms);
+        let began = tokio::time::Instant::now();
+        // A timer only once something is waited for.
+        let deadline = async move { tokio::time::sleep_until(began + most).await }.fuse();
         pin_mut!(deadline);
         let lone = carry_out(self.parts.clone(), Todo::Nothing);
         pin_mut!(lone);
@@ -220,9 +222,7 @@ impl Driver {
     }
 
     fn publish(&self, ended: bool) {
-        if ended || self.shared.tip.receiver_count() > 0 {
-            self.shared.tip.send_replace(Tip { seq: self.run.ledger().seq(), ended });
-        }
+        self.shared.tip.set(Tip { seq: u32::try_from(self.written).unwrap_or(u32::MAX), ended });
     }
 
     /// The only act that is wanted, where nothing else is under way.

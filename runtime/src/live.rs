@@ -4,10 +4,11 @@ use crate::driver::DriveError;
 use crate::journal::{Journal, JournalError};
 use crate::result::RunResult;
 use countersign_core::{CancelWhen, NodeId, Record, Str};
+use futures_util::pin_mut;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use tokio::sync::{Notify, broadcast, watch};
+use tokio::sync::{Notify, broadcast};
 
 /// Something said to a run from outside.
 #[derive(Clone, Debug)]
@@ -73,10 +74,49 @@ pub struct Tip {
 /// What a driver shares with those outside.
 pub(crate) struct Shared {
     pub(crate) run: Str,
-    pub(crate) tip: watch::Sender<Tip>,
+    pub(crate) tip: TipCell,
     /// Made by the first who listens.
     pub(crate) deltas: OnceLock<broadcast::Sender<(NodeId, Str)>>,
     pub(crate) inbox: Inbox,
+}
+
+/// The tip, and who waits for it to move.
+#[derive(Default)]
+pub(crate) struct TipCell {
+    seq: AtomicU32,
+    ended: AtomicBool,
+    moved: Notify,
+}
+
+impl TipCell {
+    /// Says how far the journal has come. Costs next to nothing while nobody waits.
+    pub(crate) fn set(&self, tip: Tip) {
+        self.seq.store(tip.seq, Ordering::Release);
+        self.ended.store(tip.ended, Ordering::Release);
+        self.moved.notify_waiters();
+    }
+
+    fn get(&self) -> Tip {
+        // Ended is read first: whoever sees it also sees the last event.
+        let ended = self.ended.load(Ordering::Acquire);
+        Tip { seq: self.seq.load(Ordering::Acquire), ended }
+    }
+
+    /// Waits until there is more than `after`, or no more can come.
+    async fn beyond(&self, after: u32) {
+        let moved = self.moved.notified();
+        pin_mut!(moved);
+        loop {
+            // Listens first, then looks: what happens in between is not missed.
+            moved.as_mut().enable();
+            let tip = self.get();
+            if tip.ended || tip.seq > after {
+                return;
+            }
+            moved.as_mut().await;
+            moved.set(self.moved.notified());
+        }
+    }
 }
 
 /// What was said to a run and not yet read. Empty and unheard of by most runs, so it costs them one load a turn.
@@ -129,9 +169,8 @@ impl LiveRun {
     /// Every event after `after`, in order, exactly once; then pieces of text as they come.
     pub fn events(&self, after: u32) -> EventStream {
         EventStream {
-            run: self.shared.run.clone(),
+            shared: self.shared.clone(),
             journal: self.journal.clone(),
-            tip: self.shared.tip.subscribe(),
             deltas: self.shared.deltas.get_or_init(|| broadcast::channel(64).0).subscribe(),
             after,
             buffer: VecDeque::new(),
@@ -140,7 +179,7 @@ impl LiveRun {
 
     /// How far the log has come.
     pub fn tip(&self) -> Tip {
-        *self.shared.tip.borrow()
+        self.shared.tip.get()
     }
 
     /// Cancels the run.
@@ -183,9 +222,8 @@ pub enum Streamed {
 
 /// A subscriber's own position in the log. Nobody waits for it, and it loses no event.
 pub struct EventStream {
-    run: Str,
+    shared: Arc<Shared>,
     journal: Arc<dyn Journal>,
-    tip: watch::Receiver<Tip>,
     deltas: broadcast::Receiver<(NodeId, Str)>,
     after: u32,
     buffer: VecDeque<Arc<Record>>,
@@ -199,8 +237,8 @@ impl EventStream {
                 self.after = record.seq;
                 return Some(Ok(Streamed::Event(record)));
             }
-            let tip = *self.tip.borrow_and_update();
-            match self.journal.read(&self.run, self.after, 256).await {
+            let tip = self.shared.tip.get();
+            match self.journal.read(&self.shared.run, self.after, 256).await {
                 Ok(records) if !records.is_empty() => {
                     self.buffer.extend(records);
                     continue;
@@ -210,28 +248,12 @@ impl EventStream {
                 Err(error) => return Some(Err(error)),
             }
             tokio::select! {
-                changed = self.tip.changed() => if changed.is_err() {
-                    return self.rest().await;
-                },
+                () = self.shared.tip.beyond(self.after) => {}
                 delta = self.deltas.recv() => match delta {
                     Ok((activation, text)) => return Some(Ok(Streamed::Delta { activation, text })),
-                    Err(broadcast::error::RecvError::Lagged(_)) => return Some(Ok(Streamed::Lagged { resume_after: self.after })),
-                    Err(broadcast::error::RecvError::Closed) => return self.rest().await,
+                    Err(_) => return Some(Ok(Streamed::Lagged { resume_after: self.after })),
                 },
             }
-        }
-    }
-
-    /// The driver is gone: what it wrote last may not have been read yet.
-    async fn rest(&mut self) -> Option<Result<Streamed, JournalError>> {
-        match self.journal.read(&self.run, self.after, 256).await {
-            Ok(records) => {
-                self.buffer.extend(records);
-                let record = self.buffer.pop_front()?;
-                self.after = record.seq;
-                Some(Ok(Streamed::Event(record)))
-            }
-            Err(error) => Some(Err(error)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Check, View, finding};
 use crate::decision::Finding;
-use crate::event::Cause;
+use crate::event::{Cause, Event};
 
 pub(super) struct NormalStop;
 
@@ -18,7 +18,22 @@ impl Check for NormalStop {
         if cause.is_normal() || harmless_exit {
             return Ok(None);
         }
-        let message = format!("the run was stopped: {}", cause.name());
-        Ok(Some(finding(self.name(), vec![view.ledger.reference(view.scope)], &message, "resume it, with a higher limit where one was reached")))
+        let why = match view.ledger.event(totals.stop_seq) {
+            Some(Event::Stopped { why, .. }) if !why.trim().is_empty() => format!(": {why}"),
+            _ => String::new(),
+        };
+        let message = format!("the run was stopped by {}{why}", cause.name());
+        Ok(Some(finding(self.name(), vec![view.ledger.reference(view.scope)], &message, remedy(cause))))
+    }
+}
+
+/// What can still be done: a limit can be raised, a failure is over.
+fn remedy(cause: Cause) -> &'static str {
+    match cause {
+        Cause::TurnLimit | Cause::Budget | Cause::ReplanLimit | Cause::TransferLimit => "resume it with a higher limit",
+        Cause::Repeating | Cause::Guard | Cause::IdleExit => "look at why, then resume it",
+        Cause::ProviderError => "see that the provider answers, then try again",
+        Cause::Timeout | Cause::ModeError | Cause::Error | Cause::UserCancelled => "it is over: mend what failed and start a new run",
+        Cause::Natural | Cause::Pause | Cause::AwaitingHuman => "resume it",
     }
 }

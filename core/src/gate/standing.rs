@@ -70,7 +70,7 @@ pub(super) fn no_progress(view: &View<'_>, findings: &[Finding]) -> bool {
     };
     let same_words = before.zip(view.candidate).is_some_and(|(old, (_, new))| !std::ptr::eq(old, new) && old.text.trim() == new.text.trim());
     let same_lack = last.missing().eq(findings.iter().map(|f| &*f.check));
-    matches!(last.next, Next::Nudge | Next::Continue) && same_words && same_lack && evidence == view.ledger.totals().evidence
+    matches!(last.next, Next::Nudge | Next::Continue | Next::ResumeRun) && same_words && same_lack && evidence == view.ledger.totals().evidence
 }
 
 pub(super) fn subjects<'a>(findings: &'a [Finding], check: &'a str) -> impl Iterator<Item = &'a Ref> {

@@ -42,9 +42,9 @@ impl Ledger {
             }
             Event::ModelReplied { .. } => self.replied(record),
             Event::ModelFailed { activation, .. } => {
-                self.totals.provider_failures += 1;
                 if let Some(act) = self.act_mut(*activation) {
                     act.failures += 1;
+                    self.totals.provider_failures = act.failures;
                 }
             }
             Event::ApprovalRequested { on } => self.approval_requested(*on),
@@ -160,7 +160,10 @@ impl Ledger {
             }
             Event::Edited { .. } => self.totals.edited = record.seq,
             Event::CancelRequested { when, .. } => self.totals.cancel = Some(self.totals.cancel.map_or(*when, |w| w.min(*when))),
-            Event::Stopped { cause, .. } => self.totals.stop = Some(*cause),
+            Event::Stopped { cause, .. } => {
+                self.totals.stop = Some(*cause);
+                self.totals.stop_seq = record.seq;
+            }
             Event::Crashed => {
                 self.totals.crashed = true;
                 self.lose_what_ran();
@@ -171,6 +174,7 @@ impl Ledger {
                     self.totals.stop = None;
                     self.totals.crashed = false;
                     self.totals.provider_failures = 0;
+                    self.activations.iter_mut().for_each(|act| act.failures = 0);
                     if *by == ResumedBy::Person {
                         self.totals.continuations = 0;
                     }

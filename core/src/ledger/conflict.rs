@@ -11,6 +11,8 @@ pub struct Conflict {
     pub key: Str,
     /// The results that disagree.
     pub results: Vec<NodeId>,
+    /// What each of them says; nothing for a verdict, which contradicts itself.
+    pub values: Vec<Str>,
 }
 
 #[derive(Clone, Default, Debug)]
@@ -30,12 +32,12 @@ impl Conflicts {
             let said = self.claims.entry(claim.key.clone()).or_default();
             said.push((result, claim.value.clone()));
             if said.iter().any(|(_, value)| *value != claim.value) {
-                let results = said.iter().map(|(node, _)| *node).collect();
-                self.dispute(claim.key.clone(), results);
+                let (results, values) = said.iter().cloned().unzip();
+                self.dispute(claim.key.clone(), results, values);
             }
         }
         if contradicts_itself(report) {
-            self.dispute(format!("verdict:{result}").into(), vec![result]);
+            self.dispute(format!("verdict:{result}").into(), vec![result], Vec::new());
         }
     }
 
@@ -46,9 +48,12 @@ impl Conflicts {
         }
         let claims = &self.claims;
         self.open.retain_mut(|conflict| {
-            conflict.results.retain(|node| *node != result);
+            if conflict.key.starts_with("verdict:") {
+                return !conflict.results.contains(&result);
+            }
             let said = claims.get(&conflict.key).map(Vec::as_slice).unwrap_or_default();
-            said.windows(2).any(|pair| matches!(pair, [a, b] if a.1 != b.1)) || conflict.key.starts_with("verdict:") && !conflict.results.is_empty()
+            (conflict.results, conflict.values) = said.iter().cloned().unzip();
+            said.windows(2).any(|pair| matches!(pair, [a, b] if a.1 != b.1))
         });
     }
 
@@ -57,10 +62,10 @@ impl Conflicts {
         self.open.retain(|conflict| *conflict.key != *key);
     }
 
-    fn dispute(&mut self, key: Str, results: Vec<NodeId>) {
+    fn dispute(&mut self, key: Str, results: Vec<NodeId>, values: Vec<Str>) {
         match self.open.iter_mut().find(|c| c.key == key) {
-            Some(conflict) => conflict.results = results,
-            None => self.open.push(Conflict { key, results }),
+            Some(conflict) => (conflict.results, conflict.values) = (results, values),
+            None => self.open.push(Conflict { key, results, values }),
         }
     }
 }

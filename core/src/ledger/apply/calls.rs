@@ -75,12 +75,14 @@ impl Ledger {
             act.calls = reply.0 + 1..reply.0 + 1 + count;
             act.open_calls = if observed { act.open_calls + count } else { count };
             act.turns += 1;
-            act.failures = 0;
+            let failed = std::mem::take(&mut act.failures) > 0;
             act.due = late && calls.is_empty();
+            if failed {
+                self.totals.provider_failures = 0;
+            }
         }
         self.totals.turns += 1;
         self.totals.tool_calls += count;
-        self.totals.provider_failures = 0;
         if let Some(usage) = extra.as_ref().and_then(|e| e.usage) {
             self.totals.usage.input_tokens += usage.input_tokens;
             self.totals.usage.output_tokens += usage.output_tokens;

@@ -1,0 +1,97 @@
+//! Names of questions: text or numbers, compared without being written out, since a mode that is run again
+//! meets every one of its earlier questions.
+
+use std::fmt::{Arguments, Display, Write};
+
+/// What a question can be named by.
+pub trait Key: Display {
+    /// Whether this is the key that was written down so.
+    fn is(&self, recorded: &str) -> bool;
+}
+
+impl Key for str {
+    fn is(&self, recorded: &str) -> bool {
+        self == recorded
+    }
+}
+
+impl Key for String {
+    fn is(&self, recorded: &str) -> bool {
+        self == recorded
+    }
+}
+
+impl<K: Key + ?Sized> Key for &K {
+    fn is(&self, recorded: &str) -> bool {
+        (**self).is(recorded)
+    }
+}
+
+impl Key for countersign_core::Str {
+    fn is(&self, recorded: &str) -> bool {
+        **self == *recorded
+    }
+}
+
+impl Key for Arguments<'_> {
+    fn is(&self, recorded: &str) -> bool {
+        struct Eats<'k>(&'k str);
+        impl Write for Eats<'_> {
+            fn write_str(&mut self, part: &str) -> std::fmt::Result {
+                self.0 = self.0.strip_prefix(part).ok_or(std::fmt::Error)?;
+                Ok(())
+            }
+        }
+        let mut eats = Eats(recorded);
+        eats.write_fmt(*self).is_ok() && eats.0.is_empty()
+    }
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => { $(
+        impl Key for $number {
+            fn is(&self, recorded: &str) -> bool {
+                // The last digit first: a number differs from its neighbours there.
+                let mut left = *self;
+                let mut digits = recorded.bytes().rev();
+                loop {
+                    let digit = u8::try_from(left % 10).unwrap_or(0) + b'0';
+                    left /= 10;
+                    if digits.next() != Some(digit) {
+                        return false;
+                    }
+                    if left == 0 {
+                        return digits.next().is_none();
+                    }
+                }
+            }
+        }
+    )* };
+}
+
+numbers!(u8, u16, u32, u64, usize);
+
+impl Key for i32 {
+    fn is(&self, recorded: &str) -> bool {
+        match u32::try_from(*self) {
+            Ok(number) => number.is(recorded),
+            Err(_) => recorded.strip_prefix('-').is_some_and(|rest| self.unsigned_abs().is(rest)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Key;
+
+    #[test]
+    fn a_key_is_what_it_is_written_as_and_nothing_else() {
+        for number in [0_u32, 7, 10, 99, 100, 1_234_567_890] {
+            assert!(number.is(&number.to_string()));
+            assert!(!number.is(&format!("{number}0")) && !number.is(&format!("1{number}")) && !number.is(""));
+        }
+        assert!((-12).is("-12") && !(-12).is("12") && 12.is("12"));
+        assert!("step/3".is("step/3") && !"step/3".is("step/31"));
+        assert!(format_args!("replan/{}", 2).is("replan/2") && !format_args!("replan/{}", 2).is("replan/20"));
+    }
+}
