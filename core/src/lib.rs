@@ -16,7 +16,7 @@
 //! | [`policy`], [`governance`] | what a run requires |
 //! | [`run`] | the one door: append, rule, replay |
 //! | [`witness`] | facts of a loop that is not ours, by their own names |
-//! | [`explain`], [`report`], [`graph`] | views |
+//! | [`explain`](mod@explain), [`report`], [`graph`] | views |
 
 pub mod check;
 pub mod decision;
@@ -38,9 +38,12 @@ pub use event::{
     Call, CallKind, CancelWhen, CandidateMade, Cause, Claim, Cut, Declared, Disposed, Disposition, Effect, Event, Finish, GuardVerdict, NudgeBy,
     Outcome, Record, ReplyExtra, Report, Resolution, ResumedBy, RunStarted, StepOutcome, StepSpec, Usage, Verdict, Via,
 };
+pub use explain::explain;
 pub use gate::{Final, Gate};
 pub use governance::Governance;
+pub use graph::GraphView;
 pub use ledger::{AppendError, Ledger, RunState};
 pub use node::{NodeId, NodeKind, ROOT, Ref, Str};
 pub use policy::{Deliverable, Limits, ModeRules, OnCapSpent, OnGuardPanic, OnLost, OnMissingEvidence, Policy, PolicyError, Reconciliation, Relay};
+pub use report::RunReport;
 pub use run::{ReplayError, Run};
