@@ -101,6 +101,12 @@ impl Folder {
         Ok(text)
     }
 
+    /// Paths of its files, sorted, and whether some were left out.
+    pub fn files(&self) -> Result<(Vec<String>, bool), ToolError> {
+        let (files, cut) = self.walk()?;
+        Ok((files.into_iter().map(|f| f.path).collect(), cut))
+    }
+
     /// A file's text.
     pub fn read(&self, path: &str) -> Result<String, ToolError> {
         let real = self.confined(path)?;

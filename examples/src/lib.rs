@@ -2,6 +2,7 @@
 //! examples on real input.
 
 pub mod cases;
+pub mod fix;
 pub mod folder_tools;
 pub mod seen;
 pub mod survey;
