@@ -7,7 +7,7 @@
 use crate::check::{Check, View, built_in};
 use crate::decision::{Decision, Finding, Form, Next, Reason, Status, Verification};
 use crate::event::{Cause, CheckName, Finish};
-use crate::ledger::{Ledger, StepState};
+use crate::ledger::{Activation, Ledger, StepState, target};
 use crate::node::{NodeId, NodeKind, ROOT, Ref, Str};
 use crate::policy::{OnCapSpent, OnMissingEvidence};
 use serde::Serialize;
@@ -17,6 +17,46 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub const GATE_VERSION: u32 = 1;
 
 /// The answer. Sealed: its fields are private, this module alone makes one, and it is never deserialised.
+///
+/// Nobody outside can write one down:
+/// ```compile_fail,E0451
+/// use countersign_core::{Final, NodeId, Reason};
+/// let forged = Final { text: "done".into(), run: "r1".into(), candidate: NodeId(1), reason: Reason::Verified, at_seq: 1, log_digest: 0 };
+/// ```
+/// nor read one from a log, a wire or a file:
+/// ```compile_fail,E0277
+/// let forged: countersign_core::Final = serde_json::from_str("{}").unwrap();
+/// ```
+/// A ruling is a plain record; having one, even one that delivers, gives a mode or a tool no final:
+/// ```compile_fail,E0308
+/// use countersign_core::{Decision, Final};
+/// fn advance(ruling: Decision) -> Option<Final> {
+///     ruling.final_text
+/// }
+/// ```
+/// nor does a guard's word, which is a verdict and nothing else:
+/// ```compile_fail,E0277
+/// use countersign_core::{Final, GuardVerdict};
+/// fn finish(verdict: GuardVerdict) -> Final {
+///     verdict.into()
+/// }
+/// ```
+/// There is no constructor to call, no default to take, and what makes one is closed to callers:
+/// ```compile_fail,E0599
+/// let forged = countersign_core::Final::new("done");
+/// ```
+/// ```compile_fail,E0277
+/// fn blank<T: Default>() -> T {
+///     T::default()
+/// }
+/// let forged: countersign_core::Final = blank();
+/// ```
+/// ```compile_fail,E0624
+/// use countersign_core::{Gate, Ledger, ROOT};
+/// fn rule(gate: &Gate, ledger: &Ledger) {
+///     let (_, made) = gate.rule(ledger, ROOT, None);
+/// }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Final {
     // INVARIANT: made in `Gate::rule`, from a ruling that delivers, and nowhere else.
@@ -378,7 +418,13 @@ fn others_run(view: &View<'_>, findings: &[Finding]) -> bool {
     subjects(findings, "tools_closed").next().is_some()
         || subjects(findings, "background_done").next().is_some()
         || subjects(findings, "sub_agents_done").any(|r| !same_agent(&r))
-        || subjects(findings, "transfers_returned").any(|r| !reply_is_in(view, r.node))
+        || subjects(findings, "transfers_returned").any(|r| !reply_is_in(view, r.node) && !goes_to(view, r.node, producer))
+}
+
+/// Whether a transfer put this very agent to work: its words are then all that is to come of it.
+fn goes_to(view: &View<'_>, transfer: NodeId, agent: Option<&Activation>) -> bool {
+    let call = view.ledger.tool_run(transfer).and_then(|r| view.ledger.call(r));
+    call.zip(agent).is_some_and(|(call, agent)| target(&call.name) == &*agent.agent)
 }
 
 fn subjects<'a>(findings: &'a [Finding], check: &'a str) -> impl Iterator<Item = &'a Ref> {

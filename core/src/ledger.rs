@@ -81,14 +81,12 @@ pub struct Totals {
     pub ambiguous: u32,
     /// Jobs that were killed.
     pub jobs_killed: u32,
-    /// The last event in which a tool run was settled.
+    /// The last event in which a tool run was settled or a job ended.
     pub last_settled: u32,
     /// The last check: its call, and whether it passed.
     pub last_check: Option<(NodeId, bool)>,
     /// The last good check: its reply's event, and its own.
     pub good_check: Option<(u32, u32)>,
-    /// The newest reply's event among completed writes outside scratch.
-    pub write_asked: u32,
     /// The newest event that completed a write outside scratch.
     pub write_settled: u32,
     /// The last change from outside.
@@ -416,7 +414,9 @@ impl Ledger {
                 .get(data.slot as usize)
                 .is_some_and(|r| r.declared.evidence && r.child.is_none() && r.state == RunState::Settled(Outcome::Completed)),
             NodeKind::Result => match self.event(data.seq) {
-                Some(Event::ActivationEnded { report: Some(report), .. }) => report.executed > 0,
+                Some(Event::ActivationEnded { report: Some(report), .. }) => {
+                    report.executed > 0 && self.results.get(data.slot as usize).is_some_and(|r| !r.superseded)
+                }
                 _ => false,
             },
             _ => false,

@@ -10,7 +10,7 @@ use crate::event::{
     Resolution, ResumedBy, RunStarted, StepOutcome, StepSpec, Via,
 };
 use crate::gate::Gate;
-use crate::ledger::{AppendError, Ledger, RunState, StepState};
+use crate::ledger::{AppendError, Ledger, RunState, StepState, target};
 use crate::node::{NodeId, ROOT, Str};
 use crate::run::Run;
 use indexmap::IndexMap;
@@ -95,6 +95,8 @@ struct Names {
     replies: IndexMap<Str, NodeId>,
     transfers: IndexMap<Str, NodeId>,
     jobs: IndexMap<Str, NodeId>,
+    /// Jobs known only because a call's result said that it goes on, by the call's name.
+    implied: IndexMap<NodeId, Str>,
     approvals: IndexMap<Str, Vec<NodeId>>,
     questions: IndexMap<Str, NodeId>,
 }
@@ -129,6 +131,12 @@ impl Witness {
     /// The result node of a sub-agent's reply.
     pub fn reply_of(&self, id: &str) -> Option<NodeId> {
         self.names.replies.get(id).copied()
+    }
+
+    /// The node of a call, a sub-agent's reply or a job, by its name; the newest where a name repeats.
+    pub fn known_as(&self, name: &str) -> Option<NodeId> {
+        let call = self.names.calls.get(name.trim()).and_then(|runs| runs.last()).copied();
+        call.or_else(|| self.reply_of(name)).or_else(|| self.names.jobs.get(name).copied())
     }
 
     /// Asks the gate and records what it says: this is where a final is made.
@@ -172,36 +180,45 @@ impl Witness {
         Some(run)
     }
 
-    /// A call has a result. A second one changes nothing and is kept as late.
+    /// A call has a result. A second one changes nothing and is kept as late, unless the first said that the
+    /// work goes on and nobody else tells of its end.
     pub fn result(&mut self, id: &str, outcome: Outcome, text: &str, cut: Option<Cut>) {
-        let Some(run) = self.open_call(id) else { return self.late(id, outcome, text) };
-        if self.ledger().has_ended() {
-            return self.late(id, outcome, text);
+        let ended = self.ledger().has_ended();
+        match self.open_call(id).or_else(|| self.by_exclusion(id)) {
+            Some(run) if !ended => {
+                self.put(Event::ToolSettled { call: run, outcome, text: text.into(), cut: cut.map(Box::new) });
+            }
+            None if self.implied_job(id).is_some() && !ended => self.job_ended(id.trim(), outcome, text),
+            _ => self.late(id, outcome, text),
         }
-        self.put(Event::ToolSettled { call: run, outcome, text: text.into(), cut: cut.map(Box::new) });
     }
 
     /// A call goes on as a background job; what it returned is a receipt.
     pub fn goes_on(&mut self, id: &str, text: &str) {
-        let Some(run) = self.open_call(id) else { return self.late(id, Outcome::Completed, text) };
-        if self.ledger().tool_run(run).is_some_and(|r| r.job.is_none()) {
-            self.start_job(None, Some(run), id);
+        let Some(run) = self.open_call(id).or_else(|| self.by_exclusion(id)) else { return self.late(id, Outcome::Completed, text) };
+        if self.ledger().tool_run(run).is_some_and(|r| r.job.is_none())
+            && let Some(job) = self.start_job(None, Some(run), id)
+        {
+            let name: Str = id.trim().into();
+            self.names.implied.insert(job, name.clone());
+            self.names.jobs.entry(name).or_insert(job);
         }
         self.put(Event::ToolSettled { call: run, outcome: Outcome::Completed, text: text.into(), cut: None });
     }
 
     /// Work goes on outside the turn.
     pub fn job_started(&mut self, id: &str, call: Option<&str>, owner: Option<&str>, what: &str) {
+        if self.names.jobs.get(id).is_some_and(|j| self.ledger().job(*j).is_some_and(|j| j.outcome.is_none()) && !self.names.implied.contains_key(j))
+        {
+            return self.refused.push(AppendError::KeyTaken { key: id.into() }.into());
+        }
         let run = call.and_then(|c| self.names.calls.get(c.trim()).and_then(|runs| runs.last()).copied());
-        match run.and_then(|r| self.ledger().tool_run(r)).and_then(|r| r.job) {
-            Some(job) => {
-                self.names.jobs.insert(id.into(), job);
-            }
-            None => {
-                if let Some(job) = self.start_job(owner, run, what) {
-                    self.names.jobs.insert(id.into(), job);
-                }
-            }
+        let known = run.and_then(|r| self.ledger().tool_run(r)).and_then(|r| r.job);
+        if let Some(said) = known.and_then(|job| self.names.implied.shift_remove(&job)) {
+            self.names.jobs.shift_remove(&said);
+        }
+        if let Some(job) = known.or_else(|| self.start_job(owner, run, what)) {
+            self.names.jobs.insert(id.into(), job);
         }
     }
 
@@ -213,23 +230,34 @@ impl Witness {
         };
     }
 
-    /// A sub-agent began.
+    /// A sub-agent began, or was put to work again: then what it said before counts no more.
     pub fn child_started(&mut self, id: &str, agent: &str, parent: Option<&str>, call: Option<&str>) {
-        let run = call.and_then(|c| self.open_call(c));
-        let linkable = run.filter(|r| self.ledger().tool_run(*r).is_some_and(|r| matches!(r.state, RunState::Requested | RunState::Running)));
-        self.start_child(id, agent, parent, linkable.map_or(Via::Child, Via::Call));
+        match self.names.children.get(id).copied() {
+            Some(child) if self.is_at_work(child) => return self.refused.push(AppendError::KeyTaken { key: id.into() }.into()),
+            Some(child) => self.put(Event::InputArrived { activation: child, text: "".into() }),
+            None => {
+                let run = call.and_then(|c| self.open_call(c));
+                let waits = |r: &NodeId| self.ledger().tool_run(*r).is_some_and(|r| matches!(r.state, RunState::Requested | RunState::Running));
+                let via = run.filter(waits).map_or(Via::Child, Via::Call);
+                self.start_child(id, agent, parent, via)
+            }
+        };
     }
 
     /// A sub-agent ended, whether or not its start was seen. Its reply closes the call that began it.
     pub fn child_replied(&mut self, said: &ForeignReply<'_>) {
-        let transfer = said.transfer.and_then(|t| self.names.transfers.get(t).copied());
-        let open = self.names.children.get(said.id).copied().filter(|c| self.ledger().activation(*c).is_some_and(|a| a.open));
-        let child = match (open, transfer) {
-            (Some(child), None) => Some(child),
-            (_, Some(transfer)) => self.start_child(said.id, said.agent, said.parent, Via::Call(transfer)),
-            (None, None) if self.names.replies.contains_key(said.id) => return,
-            (None, None) => self.start_child(said.id, said.agent, said.parent, Via::Child),
+        let known = self.names.children.get(said.id).copied();
+        let open = known.filter(|c| self.is_at_work(*c));
+        if open.is_none() && self.names.replies.contains_key(said.id) {
+            return;
+        }
+        let transfer = match (said.transfer, open) {
+            (Some(named), _) => self.names.transfers.get(named).copied(),
+            (None, None) => self.transfer_to(said.agent),
+            (None, Some(_)) => None,
         };
+        let transfer = transfer.filter(|t| open.is_none() && self.ledger().tool_run(*t).is_some_and(|r| r.state == RunState::Requested));
+        let child = open.or_else(|| self.start_child(said.id, said.agent, said.parent, transfer.map_or(Via::Child, Via::Call)));
         let Some(activation) = child else { return };
         let outcome = match said.outcome {
             Outcome::Completed if said.text.is_some_and(|t| t.trim().is_empty()) => Outcome::Empty,
@@ -272,19 +300,37 @@ impl Witness {
         };
     }
 
-    /// A plan, or a revision of one: steps that the plan already has stay as they are.
+    /// A plan, or a revision of one. Steps that the plan already has stay where they are done or denied; any
+    /// other that is listed again is planned anew. A name given twice counts once, and a need that names no
+    /// step is refused alone: the rest of the plan stands.
     pub fn plan(&mut self, by: &str, steps: Vec<StepSpec>, dropped: Vec<(Str, Str)>) {
         let Some(author) = self.agent(by) else { return };
-        let kept = |id: &Str| self.ledger().live_step_named(ROOT, id).is_some();
-        let (dropped, unknown): (Vec<_>, Vec<_>) = dropped.into_iter().partition(|(id, _)| kept(id));
-        let gone = |id: &Str| dropped.iter().any(|(d, _)| d == id);
-        let new: Vec<StepSpec> = steps.into_iter().filter(|s| !kept(&s.id) || gone(&s.id)).collect();
+        let live = |w: &Self, id: &Str| w.ledger().live_step_named(ROOT, id).and_then(|n| w.ledger().step(n)).cloned();
+        let (mut dropped, unknown): (Vec<_>, Vec<_>) = dropped.into_iter().partition(|(id, _)| live(self, id).is_some());
+        unknown.iter().for_each(|(id, _)| self.unknown("plan step", id));
+        let mut new: IndexMap<Str, StepSpec> = IndexMap::new();
+        for step in steps {
+            let old = live(self, &step.id).filter(|_| !dropped.iter().any(|(id, _)| *id == step.id));
+            match old {
+                Some(old) if old.state == StepState::Done || old.denied => {}
+                Some(_) if new.contains_key(&step.id) => {}
+                Some(_) => {
+                    dropped.push((step.id.clone(), "planned anew".into()));
+                    new.insert(step.id.clone(), step);
+                }
+                None => drop(new.entry(step.id.clone()).or_insert(step)),
+            }
+        }
+        let names: Vec<Str> = new.keys().cloned().collect();
+        for step in new.values_mut() {
+            let (needs, lost): (Vec<_>, Vec<_>) = step.needs.drain(..).partition(|need| names.contains(need) || live(self, need).is_some());
+            step.needs = needs;
+            lost.iter().for_each(|need| self.unknown("plan step", need));
+        }
         self.plans += 1;
         let key: Str = format!("plan/{}", self.plans).into();
-        for (id, _) in unknown {
-            self.unknown("plan step", &id);
-        }
-        self.put(Event::PlanMade { scope: ROOT, key, by: author, steps: new, dropped });
+        let steps = new.into_values().collect();
+        self.put(Event::PlanMade { scope: ROOT, key, by: author, steps, dropped });
     }
 
     /// A step came to an end; one that had ended is opened again first.
@@ -401,6 +447,17 @@ impl Witness {
         }
     }
 
+    /// The owner of the answer states that a governance rule is met, or why it is not.
+    pub fn attested(&mut self, rule: &str, statement: &str, refs: Vec<NodeId>, waived: Option<&str>) -> Option<NodeId> {
+        let by = self.agent(&self.owner())?;
+        self.put(Event::Attested { by, rule: rule.into(), statement: statement.into(), refs, waived: waived.map(Str::from) })
+    }
+
+    /// A fact that somebody wants remembered, such as a finding; `data` is JSON text.
+    pub fn recorded(&mut self, kind: &str, data: &str, rests_on: Vec<NodeId>) -> Option<NodeId> {
+        self.put(Event::Note { kind: kind.into(), data: data.into(), rests_on })
+    }
+
     /// State changed from outside the run.
     pub fn edited(&mut self, by: &str) {
         self.put(Event::Edited { by: by.into() });
@@ -424,6 +481,11 @@ impl Witness {
     /// The run was taken up again: after a crash by recovery, else by a person.
     pub fn resumed(&mut self, started: bool) {
         let by = if self.ledger().totals().crashed { ResumedBy::Crash } else { ResumedBy::Person };
+        self.taken_up(by, started);
+    }
+
+    /// The run was taken up again by somebody in particular: a person grants a fresh allowance.
+    pub fn taken_up(&mut self, by: ResumedBy, started: bool) {
         self.put(Event::Resumed { by, started, limits: None });
     }
 
@@ -509,6 +571,43 @@ impl Witness {
             |n: &&NodeId| self.ledger().tool_run(**n).is_some_and(|r| matches!(r.state, RunState::Requested | RunState::Running | RunState::Lost));
         let runs = self.names.calls.get(id.trim())?;
         runs.iter().find(waits).or_else(|| runs.iter().find(|n| self.is_open(**n))).copied()
+    }
+
+    /// A result without an id that is known: it belongs to the one open call to which it can belong.
+    fn by_exclusion(&self, id: &str) -> Option<NodeId> {
+        let id = id.trim();
+        if self.names.calls.contains_key(id) {
+            return None;
+        }
+        let unnamed = self.names.calls.get("").map(Vec::as_slice).unwrap_or_default().iter();
+        let all = self.names.calls.values().flatten();
+        let mut open: Vec<NodeId> = if id.is_empty() { all.copied().collect() } else { unnamed.copied().collect() };
+        open.retain(|n| self.is_open(*n));
+        match open.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+
+    /// The job that the newest call of this name goes on as, where only the call told of it.
+    fn implied_job(&self, id: &str) -> Option<NodeId> {
+        let call = self.names.calls.get(id.trim())?.last()?;
+        let job = self.ledger().tool_run(*call)?.job?;
+        let open = self.ledger().job(job).is_some_and(|j| j.outcome.is_none());
+        (open && self.names.implied.contains_key(&job)).then_some(job)
+    }
+
+    fn is_at_work(&self, child: NodeId) -> bool {
+        self.ledger().activation(child).is_some_and(|a| a.open)
+    }
+
+    /// The transfer that a specialist who does not say so is answering: the oldest to it that waits.
+    fn transfer_to(&self, agent: &str) -> Option<NodeId> {
+        let waits = |n: &&NodeId| {
+            let run = self.ledger().tool_run(**n).filter(|r| r.state == RunState::Requested && r.child.is_none());
+            run.and_then(|r| self.ledger().call(r)).is_some_and(|c| target(&c.name) == agent)
+        };
+        self.names.transfers.values().find(waits).copied()
     }
 
     fn open_calls(&self, id: &str) -> Vec<NodeId> {

@@ -6,3 +6,4 @@ pub mod fix;
 pub mod folder_tools;
 pub mod seen;
 pub mod survey;
+pub mod script;

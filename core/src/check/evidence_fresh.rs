@@ -12,12 +12,13 @@ impl Check for EvidenceFresh {
 
     fn examine(&self, view: &View<'_>) -> Result<Option<Finding>, String> {
         let totals = view.ledger.totals();
-        let Some((asked, settled)) = totals.good_check else { return Ok(None) };
+        let Some((asked, _)) = totals.good_check else { return Ok(None) };
         if !view.is_root() || !view.policy().require_fresh_evidence {
             return Ok(None);
         }
-        // A check speaks for the state that it saw: a change that came later, or ran beside it, is not in it.
-        let changed = totals.write_settled > settled || totals.write_asked >= asked || totals.edited > asked;
+        // A check speaks for the state that it saw, at the earliest that of the moment when it was asked for: a
+        // change that came later, or ran beside it, may not be in it.
+        let changed = totals.write_settled > asked || totals.edited > asked;
         if !changed {
             return Ok(None);
         }

@@ -188,9 +188,11 @@ impl Ledger {
         for call in open {
             let Some(run) = self.run_mut(call) else { continue };
             let observed_or_started = run.state == RunState::Running || run.state == RunState::Requested && run.observed;
-            if !observed_or_started || run.child.is_some() {
+            let job = run.job;
+            if !observed_or_started || run.child.is_some() || job.is_some_and(|j| self.open.jobs.contains(j)) {
                 continue;
             }
+            let Some(run) = self.run_mut(call) else { continue };
             if run.declared.idempotent {
                 run.state = RunState::Requested;
             } else {
@@ -479,7 +481,8 @@ impl Ledger {
         if declared.kind == CallKind::Run {
             self.totals.last_settled = record.seq;
         }
-        if let Some(of) = cut.filter(|c| !c.marked).and_then(|c| c.of) {
+        let copied = cut.filter(|c| !c.marked).and_then(|c| c.of);
+        if let Some(of) = copied.filter(|of| self.result(*of).is_none_or(|r| !r.superseded)) {
             self.open.cut.add(of);
         }
         if job_open && outcome == Outcome::Completed {
@@ -503,6 +506,7 @@ impl Ledger {
         let good = outcome == Outcome::Completed;
         let Some(run) = self.tool_run(call) else { return };
         let (declared, child, step) = (run.declared, run.child, run.step);
+        let denied = run.approval.and_then(|a| self.approval(a)).is_some_and(|a| a.granted == Some(false));
         self.totals.evidence += u32::from(good && declared.evidence && child.is_none());
         if effect == Effect::Check && matches!(outcome, Outcome::Completed | Outcome::Failed | Outcome::TimedOut | Outcome::Cancelled) {
             self.totals.last_check = Some((call, good));
@@ -512,10 +516,9 @@ impl Ledger {
         }
         if effect.changes() && good {
             if !declared.scratch {
-                self.totals.write_asked = self.totals.write_asked.max(reply_seq);
                 self.totals.write_settled = seq;
             }
-            if self.denied_steps > 0 && step.is_some_and(|s| self.rests_on_denied(s)) {
+            if denied || self.denied_steps > 0 && step.is_some_and(|s| self.rests_on_denied(s)) {
                 self.open.breaches.add(call);
             }
         }
@@ -568,14 +571,19 @@ impl Ledger {
         false
     }
 
-    /// A result for a call that was settled before: a fact of its own. That a denied call ran is a breach.
+    /// A result for a call that was settled before: a fact of its own. Of a denied call, which has had none, it
+    /// tells that it ran all the same, which is a breach, or how it failed.
     fn late(&mut self, call: NodeId, outcome: Outcome) {
-        let denied = self.tool_run(call).is_some_and(|r| {
-            let refused = r.approval.and_then(|a| self.approval(a)).is_some_and(|a| a.granted == Some(false));
-            refused && r.declared.effect.changes() && r.state == RunState::Settled(Outcome::Rejected)
-        });
-        if denied && outcome == Outcome::Completed {
-            self.open.breaches.add(call);
+        let Some(run) = self.tool_run(call).filter(|r| r.state == RunState::Settled(Outcome::Rejected)) else { return };
+        let denied = run.approval.and_then(|a| self.approval(a)).is_some_and(|a| a.granted == Some(false));
+        let (effect, kind) = (run.declared.effect, run.declared.kind);
+        match outcome {
+            Outcome::Completed if denied && effect.changes() => self.open.breaches.add(call),
+            Outcome::Failed | Outcome::TimedOut | Outcome::Cancelled if denied && effect != Effect::Control && kind == CallKind::Run => {
+                self.set_run(call, RunState::Settled(outcome));
+                self.remember_failure(call, outcome);
+            }
+            _ => {}
         }
     }
 
@@ -607,6 +615,7 @@ impl Ledger {
 
     fn background_ended(&mut self, job: NodeId, outcome: Outcome, record: &Arc<Record>) {
         self.open.jobs.remove(job);
+        self.totals.last_settled = record.seq;
         self.totals.jobs_killed += u32::from(matches!(outcome, Outcome::Cancelled | Outcome::Lost));
         let slot = self.slot(job, &[NodeKind::Job]);
         let Some(state) = slot.and_then(|s| self.jobs.get_mut(s)) else { return };
@@ -685,12 +694,13 @@ impl Ledger {
         rests.extend(act.fresh.drain(..).map(|(node, _)| node));
         let id = self.node(NodeKind::Result, self.results.len(), &rests);
         let old = self.act_mut(*activation).and_then(|a| a.result.replace(id));
-        self.results.push(ResultState { id, activation: *activation, to, seq: record.seq, outcome: *outcome });
+        self.results.push(ResultState { id, activation: *activation, to, seq: record.seq, outcome: *outcome, superseded: false });
         self.open.activations.remove(*activation);
         if let Some(old) = old {
             self.forget(old);
         }
         self.answer(*activation, Some((id, record.seq)));
+        self.totals.evidence += u32::from(report.as_ref().is_some_and(|r| r.executed > 0));
         if self.is_direct(via, to) {
             if self.terminal_transfer.is_none_or(|t| via != Via::Call(t)) {
                 self.open.unreconciled.add(id);
@@ -700,7 +710,6 @@ impl Ledger {
             }
             if let Some(report) = report {
                 self.conflicts.hear(id, report);
-                self.totals.evidence += u32::from(report.executed > 0);
             }
             if !text.trim().is_empty() {
                 self.words.insert(normalised(text), id);
@@ -731,6 +740,11 @@ impl Ledger {
         self.open.unsound.remove(result);
         self.open.cut.remove(result);
         self.conflicts.forget(result);
+        let counted = u32::from(self.is_evidence(result));
+        if let Some(state) = self.slot(result, &[NodeKind::Result]).and_then(|s| self.results.get_mut(s)) {
+            state.superseded = true;
+            self.totals.evidence -= counted;
+        }
     }
 
     /// A call's result is in: nothing of it is open any more.

@@ -181,6 +181,8 @@ pub struct ResultState {
     pub seq: u32,
     /// How it ended.
     pub outcome: Outcome,
+    /// Whether its activation was put to work again since: it speaks for nothing any more.
+    pub superseded: bool,
 }
 
 /// Where a plan step stands.

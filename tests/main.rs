@@ -1,0 +1,50 @@
+//! The suite: one test binary, a module an area.
+//!
+//! | module | what it proves |
+//! |---|---|
+//! | [`scenarios`] | every scenario ends as it says, whoever rewrites it |
+//! | [`cases`] | every duty named by a scenario has a test, or an issue that owns it |
+//! | [`oracle`] | a second, naive gate agrees on random logs |
+//! | [`append`] | every illegal event is refused and leaves no trace |
+//! | [`decision`] | the JSON of a decision, word for word |
+//! | [`tidy`] | what the code may not contain |
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
+
+mod append;
+mod cases;
+mod decision;
+mod oracle;
+mod scenarios;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+
+/// The root of the workspace.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ stands in the workspace")
+}
+
+/// Every file below a folder whose name ends so, sorted.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut todo = vec![folder.to_path_buf()];
+    while let Some(dir) = todo.pop() {
+        for entry in std::fs::read_dir(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display())) {
+            let path = entry.expect("a folder can be listed").path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            match () {
+                () if path.is_dir() && !matches!(name.as_str(), "target" | ".git") => todo.push(path),
+                () if name.ends_with(ending) => found.push(path),
+                () => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A path as the repository knows it.
+fn short(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).to_string_lossy().replace('\\', "/")
+}
