@@ -15,8 +15,15 @@ use std::process::ExitCode;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<ExitCode, Box<dyn Error>> {
     let scratch = match std::env::args_os().nth(1) {
-        Some(folder) => Scratch::copy_of(&Folder::new(folder))?,
-        None => Scratch::sample()?,
+        Some(folder) => Scratch::copy_of(&Folder::new(folder)),
+        None => Scratch::sample(),
+    };
+    let scratch = match scratch {
+        Ok(scratch) => scratch,
+        Err(why) => {
+            eprintln!("cannot make a scratch copy: {why}");
+            return Ok(ExitCode::from(2));
+        }
     };
     let runner = fix_runner(&scratch.folder(), AllowList::of(&[RUSTC]), scripted::model())?;
     let result = runner.run(TASK).await?;

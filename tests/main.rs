@@ -3,6 +3,7 @@
 //! | module | what it proves |
 //! |---|---|
 //! | [`scenarios`] | every scenario ends as it says, whoever rewrites it |
+//! | [`live_suite`] | every live scenario comes to what it must, and its log to the same ruling |
 //! | [`cases`] | every duty named by a scenario has a test, or an issue that owns it |
 //! | [`oracle`] | a second, naive gate agrees on random logs |
 //! | [`append`] | every illegal event is refused and leaves no trace |
@@ -15,6 +16,7 @@ mod append;
 mod cases;
 mod decision;
 mod oracle;
+mod live_suite;
 mod scenarios;
 mod tidy;
 

@@ -90,7 +90,7 @@ impl Folder {
 
     /// Every file below, one a line: bytes, a tab, the path. Links are not followed.
     pub fn list(&self) -> Result<String, ToolError> {
-        let (files, cut) = self.walk()?;
+        let (files, cut) = self.some_files()?;
         let mut text = String::new();
         for file in &files {
             let _ = writeln!(text, "{}\t{}", file.bytes, file.path);
@@ -121,7 +121,7 @@ impl Folder {
             return Err(ToolError::failed("say what to look for"));
         }
         let root = self.real_root()?;
-        let (files, mut cut) = self.walk()?;
+        let (files, mut cut) = self.some_files()?;
         let (mut shown, mut count) = (String::new(), 0_usize);
         for file in files {
             cut |= file.bytes > SEARCHED_BYTES_MAX;
@@ -139,7 +139,13 @@ impl Folder {
         Ok(format!("{count} lines\n{shown}{note}"))
     }
 
-    /// Files below the folder, sorted, and whether some were left out. None at all is an error.
+    /// Files below the folder, of which there has to be one.
+    fn some_files(&self) -> Result<(Vec<Listed>, bool), ToolError> {
+        let (files, cut) = self.walk()?;
+        if files.is_empty() { Err(ToolError::failed("the folder holds no file")) } else { Ok((files, cut)) }
+    }
+
+    /// Files below the folder, sorted, and whether some were left out.
     fn walk(&self) -> Result<(Vec<Listed>, bool), ToolError> {
         let root = self.real_root()?;
         let (mut files, mut cut) = (Vec::new(), false);
@@ -156,9 +162,6 @@ impl Folder {
                     () => cut = true,
                 }
             }
-        }
-        if files.is_empty() {
-            return Err(ToolError::failed("the folder holds no file"));
         }
         files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok((files, cut))

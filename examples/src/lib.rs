@@ -7,3 +7,4 @@ pub mod folder_tools;
 pub mod seen;
 pub mod survey;
 pub mod script;
+pub mod suite;

@@ -3,8 +3,9 @@
 use super::line::Fact;
 use super::{Script, ScriptError};
 use crate::cases::{Player, What, is_ruled_on, rules, translate};
-use countersign::{Decision, ModeRules, NodeId, OnCapSpent, OnMissingEvidence, Policy, Reason, Reconciliation, Relay};
+use countersign::{Decision, ModeRules, NodeId, OnCapSpent, OnMissingEvidence, Policy, Reason, Reconciliation, Record, Relay};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What the gate said.
 #[derive(Debug, Default)]
@@ -13,6 +14,10 @@ pub struct Said {
     pub lines: Vec<String>,
     /// Finals delivered.
     pub finals: usize,
+    /// The rulings behind the lines.
+    pub rulings: Vec<Decision>,
+    /// Every event told.
+    pub log: Vec<Arc<Record>>,
 }
 
 /// Plays a scenario.
@@ -35,10 +40,12 @@ pub fn play(script: &Script) -> Result<Said, ScriptError> {
             // Asked before it is recorded: the second answer of the block would be `already_final`.
             let decision = teller.asked.take().unwrap_or_else(|| teller.player.witness.decide());
             said.lines.push(line(&decision));
+            said.rulings.push(decision);
         }
         teller.asked = None;
     }
     said.finals += usize::from(teller.player.witness.decide().finalizable);
+    said.log = teller.player.witness.run().ledger().log().to_vec();
     Ok(said)
 }
 
