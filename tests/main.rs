@@ -8,6 +8,7 @@
 //! | [`oracle`] | a second, naive gate agrees on random logs |
 //! | [`append`] | every illegal event is refused and leaves no trace |
 //! | [`decision`] | the JSON of a decision, word for word |
+//! | [`real_input`] | the two examples on real input, and the tools that confine them |
 //! | [`tidy`] | what the code may not contain |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
@@ -15,8 +16,9 @@
 mod append;
 mod cases;
 mod decision;
-mod oracle;
 mod live_suite;
+mod oracle;
+mod real_input;
 mod scenarios;
 mod tidy;
 

@@ -11,7 +11,7 @@
 
 pub mod command;
 pub mod diagnostics;
-mod edit;
+pub mod edit;
 pub mod scratch;
 pub mod scripted;
 mod something_edited;

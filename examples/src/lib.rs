@@ -4,7 +4,7 @@
 pub mod cases;
 pub mod fix;
 pub mod folder_tools;
-pub mod seen;
-pub mod survey;
 pub mod script;
+pub mod seen;
 pub mod suite;
+pub mod survey;

@@ -20,7 +20,7 @@ struct EditArgs {
 }
 
 /// The tool. It runs in place, so two edits of one file never cross.
-pub(super) fn tool(folder: &Folder) -> FnTool<Run> {
+pub fn tool(folder: &Folder) -> FnTool<Run> {
     let folder = folder.clone();
     FnTool::plain("edit", "Replace one line of a file.", Declared::run(Effect::Write), move |args: EditArgs| edit(&folder, &args))
 }
