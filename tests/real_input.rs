@@ -60,7 +60,7 @@ async fn two_folders_are_surveyed_in_two_ways() {
     assert_eq!(
         one.text(),
         Some(
-            "The folder calls itself \"The bakery\" and holds 3 files of 41 bytes in all. It is written mostly in Python; its largest source \
+            "The folder calls itself \"The bakery\" and holds 3 files of 40 bytes in all. It is written mostly in Python; its largest source \
              file is bake.py, with 2 lines. Marked as left to do: 1 line; the first is bake.py:1."
         )
     );

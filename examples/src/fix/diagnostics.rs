@@ -28,6 +28,7 @@ struct Diagnostic {
 #[derive(Deserialize)]
 struct Span {
     file_name: String,
+    is_primary: bool,
     line_start: usize,
     line_end: usize,
     column_start: usize,
@@ -45,7 +46,8 @@ struct Line {
 /// Errors in words, with the place of each.
 pub fn errors(output: &str) -> Vec<String> {
     let errors = diagnostics(output).filter(|d| d.level == "error" && !d.spans.is_empty());
-    errors.map(|d| d.spans.first().map_or(d.message.clone(), |s| format!("{}:{}: {}", s.file_name, s.line_start, d.message))).collect()
+    let place = |d: &Diagnostic| d.spans.iter().find(|s| s.is_primary).map(|s| format!("{}:{}: ", s.file_name, s.line_start));
+    errors.map(|d| place(&d).unwrap_or_default() + &d.message).collect()
 }
 
 /// Edits that the compiler marks as safe to apply, one a line; several on one line are made one.
