@@ -8,3 +8,8 @@ pub mod script;
 pub mod seen;
 pub mod suite;
 pub mod survey;
+
+/// The listings of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
