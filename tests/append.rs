@@ -20,6 +20,7 @@ fn start(policy: Policy) -> RunStarted {
         mode_version: 1,
         rules: ModeRules::owner("main"),
         policy,
+        policy_digest: "".into(),
         checks: Vec::new(),
     }
 }

@@ -4,7 +4,7 @@
 mod duties;
 
 use crate::{files, root, short};
-use countersign_examples::script;
+use countersign_examples::{cases, script};
 use duties::{MUST, MUST_NOT};
 use std::collections::BTreeSet;
 
@@ -61,4 +61,38 @@ fn every_duty_that_a_scenario_names_is_in_the_table() {
             }
         }
     }
+}
+
+fn differences(events: &str, decision: &str) -> Vec<String> {
+    let case =
+        format!(r#"{{ "id": 7, "mode": "single", "kind": null, "events": {events}, "expect": {{ "decisions": [{decision}], "finals": 1 }} }}"#);
+    let case = cases::parse(&case).unwrap_or_else(|e| panic!("{e}"));
+    cases::differences(&case).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn cases_are_read_as_people_write_them() {
+    let events = r#"[
+        { "ev": "run_started", "policy": { "evidence": "required", "checks": null, "colour": "red" } },
+        { "ev": "plan_created", "by": null, "steps": ["s1", { "id": 2, "needs": ["s1"] }] },
+        { "ev": "tool_call", "id": 17, "name": "grep", "effect": "read", "agent": null },
+        { "ev": "tool_result", "id": " 17 ", "outcome": "ok", "text": null, "payload_ref": "o1", "exit": { "code": 0 } },
+        { "ev": "step_done", "id": "s1", "raw": { "seen": true } },
+        { "ev": "replanned", "steps": [], "carried": ["s1"], "dropped": [{ "id": 2, "why": "no need" }] },
+        { "ev": "sub_agent_reply", "id": 3, "agent": "w", "outcome": "ok", "claims": [{ "key": "x", "value": 4 }], "criteria": ["a: met"], "verdict": "approved" },
+        { "ev": "candidate", "text": "One hit.", "agent": "main", "uses": [3], "from": null }
+    ]"#;
+    let expected = r#"{ "after": 8, "status": "completed", "reason": "verified", "next": "deliver" }"#;
+    assert_eq!(differences(events, expected), Vec::<String>::new());
+    let wrong = r#"{ "after": 8, "status": "blocked", "reason": "verified", "next": "deliver", "missing": ["tools_closed"] }"#;
+    assert_eq!(differences(events, wrong), ["after 8: status completed, not blocked", "after 8: missing , not tools_closed"]);
+}
+
+#[test]
+fn unknown_events_are_refused_and_a_case_without_a_start_too() {
+    let unknown = r#"{ "events": [{ "n": 1, "ev": "tea_was_made" }], "expect": {} }"#;
+    let why = cases::parse(unknown).err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(why.contains("tea_was_made"), "{why}");
+    let headless = cases::parse(r#"{ "id": "x", "events": [], "expect": { "finals": 0 } }"#).unwrap_or_else(|e| panic!("{e}"));
+    assert!(matches!(cases::differences(&headless), Err(cases::CaseError::NoStart)));
 }

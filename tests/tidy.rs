@@ -16,7 +16,6 @@ const LONGER: &[(&str, usize, &str)] = &[
     ("core/src/gate.rs", 520, "precedence is read in one place, top to bottom"),
     ("core/src/ledger.rs", 530, "one small accessor after the other"),
     ("core/src/ledger/apply.rs", 900, "one function an event; to be divided by area"),
-    ("core/src/witness.rs", 640, "one method a fact; to be divided by area"),
 ];
 
 fn sources() -> Vec<std::path::PathBuf> {

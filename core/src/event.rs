@@ -472,6 +472,9 @@ pub struct RunStarted {
     pub rules: ModeRules,
     /// What the caller requires.
     pub policy: Policy,
+    /// Digest of that policy; blank where it is to be made.
+    #[serde(default = "empty")]
+    pub policy_digest: Str,
     /// The checks that rule.
     pub checks: Vec<CheckName>,
 }

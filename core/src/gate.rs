@@ -1,7 +1,7 @@
 //! The gate: reads the ledger and rules. Start here.
 //!
 //! Every check is asked and every finding is kept. Which finding speaks for the ruling is fixed by
-//! [`ground`], first match first; what it means is fixed by [`verdict`], one arm each. Nothing else in the
+//! `ground`, first match first; what it means is fixed by `verdict`, one arm each. Nothing else in the
 //! program can make a [`Final`].
 
 use crate::check::{Check, View, built_in};
@@ -103,25 +103,33 @@ impl Final {
 /// Built-in checks, and a user's own beside them. They can be added to, never removed.
 pub struct Gate {
     checks: Vec<Box<dyn Check>>,
+    names: Vec<CheckName>,
 }
 
 impl Default for Gate {
     fn default() -> Self {
-        Self { checks: built_in() }
+        let checks = built_in();
+        let names = checks.iter().map(|c| name_of(&**c)).collect();
+        Self { checks, names }
     }
+}
+
+fn name_of(check: &dyn Check) -> CheckName {
+    CheckName { name: check.name().into(), version: check.version() }
 }
 
 impl Gate {
     /// Adds a check of the user's own. A later one of the same name is asked as well.
     #[must_use]
     pub fn with(mut self, check: impl Check + 'static) -> Self {
+        self.names.push(name_of(&check));
         self.checks.push(Box::new(check));
         self
     }
 
     /// Names and versions, as `run_started` records them.
-    pub fn names(&self) -> Vec<CheckName> {
-        self.checks.iter().map(|c| CheckName { name: c.name().into(), version: c.version() }).collect()
+    pub fn names(&self) -> &[CheckName] {
+        &self.names
     }
 
     /// Rules on the run. Pure, total, and the same however often it is asked.
@@ -157,8 +165,10 @@ impl Gate {
     fn findings(&self, view: &View<'_>) -> Vec<Finding> {
         let mut found: Vec<Finding> = Vec::new();
         let recorded = view.ledger.started().map(|s| s.checks.as_slice()).unwrap_or_default();
-        let in_force = |check: &dyn Check| recorded.iter().any(|r| *r.name == *check.name());
-        for check in self.checks.iter().filter(|c| in_force(&***c)) {
+        // A run of this very gate is the common case: nothing has to be looked up then.
+        let same = recorded == self.names;
+        let in_force = |at: usize| same || self.names.get(at).is_some_and(|n| recorded.iter().any(|r| r.name == n.name));
+        for (_, check) in self.checks.iter().enumerate().filter(|(at, _)| in_force(*at)) {
             let said = catch_unwind(AssertUnwindSafe(|| check.examine(view))).unwrap_or_else(|_| Err("it panicked".into()));
             match said {
                 Ok(None) => {}
@@ -166,7 +176,7 @@ impl Gate {
                 Err(why) => found.push(unusable(view, check.name(), &why)),
             }
         }
-        for missing in recorded.iter().filter(|r| !self.checks.iter().any(|c| *c.name() == *r.name && c.version() == r.version)) {
+        for missing in recorded.iter().filter(|r| !same && !self.names.contains(r)) {
             found.push(unusable(view, &missing.name, &format!("version {} of it is not available here", missing.version)));
         }
         if let Some(why) = infeasible(view) {
@@ -507,7 +517,7 @@ fn write(view: &View<'_>, findings: Vec<Finding>, status: Status, reason: Reason
         conversation_id: started.and_then(|s| s.conversation.clone()),
         message_id: started.and_then(|s| s.message.clone()),
         candidate_len: view.candidate.map_or(0, |(_, made)| made.text.len()),
-        policy_digest: view.ledger.policy_digest().clone(),
+        policy_digest: started.map_or_else(Str::default, |s| s.policy_digest.clone()),
         at_seq: view.ledger.seq(),
     }
 }

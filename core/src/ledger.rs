@@ -54,7 +54,6 @@ pub struct Ledger {
     /// The candidate that guards looked at last, and the events that say what they said.
     guarded: Option<(NodeId, Vec<u32>)>,
     denied_steps: u32,
-    policy_digest: std::sync::OnceLock<Str>,
     open: Open,
     totals: Totals,
     scratch: Vec<NodeId>,
@@ -126,10 +125,11 @@ impl Ledger {
 
     pub(crate) fn new() -> Self {
         Self {
-            log: Vec::new(),
-            graph: DiGraph::new(),
-            activations: Vec::new(),
-            runs: Vec::new(),
+            // Room for a short run, so that it does not grow step by step.
+            log: Vec::with_capacity(32),
+            graph: DiGraph::with_capacity(32, 48),
+            activations: Vec::with_capacity(4),
+            runs: Vec::with_capacity(16),
             jobs: Vec::new(),
             results: Vec::new(),
             steps: Vec::new(),
@@ -148,7 +148,6 @@ impl Ledger {
             attestations: Vec::new(),
             guarded: None,
             denied_steps: 0,
-            policy_digest: std::sync::OnceLock::new(),
             open: Open::default(),
             totals: Totals::default(),
             scratch: Vec::new(),
@@ -192,11 +191,6 @@ impl Ledger {
     pub fn policy(&self) -> &Policy {
         static EMPTY: std::sync::LazyLock<Policy> = std::sync::LazyLock::new(Policy::default);
         self.started().map_or(&EMPTY, |s| &s.policy)
-    }
-
-    /// The digest of the policy, made once.
-    pub fn policy_digest(&self) -> &Str {
-        self.policy_digest.get_or_init(|| self.policy().digest())
     }
 
     /// The limits in force: the policy's, or those of the newest resume that raised them.
@@ -435,12 +429,19 @@ impl Ledger {
         self.totals.evidence > 0 && self.walk(from).any(|n| self.is_evidence(n))
     }
 
-    /// Every node on which this one rests, itself first.
+    /// Every node on which this one rests, itself first, then from newer to older. Edges run from newer to
+    /// older, so the newest node that is left is never met again: a walk needs no note of where it was, and
+    /// costs what it visits, not what the ledger holds.
     pub fn walk(&self, from: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-        // A hash set, not a bit per node: a walk costs what it visits, not what the ledger holds.
-        let seen: std::collections::HashSet<NodeIndex, rustc_hash::FxBuildHasher> = std::collections::HashSet::default();
-        let mut dfs = petgraph::visit::Dfs::from_parts(vec![NodeIndex::new(from.0 as usize)], seen);
-        std::iter::from_fn(move || dfs.next(&self.graph).map(|n| NodeId(u32::try_from(n.index()).unwrap_or(u32::MAX))))
+        let mut ahead = std::collections::BinaryHeap::from([from]);
+        std::iter::from_fn(move || {
+            let node = ahead.pop()?;
+            while ahead.peek() == Some(&node) {
+                ahead.pop();
+            }
+            ahead.extend(self.rests_on(node));
+            Some(node)
+        })
     }
 
     /// Nodes on which this one rests directly.

@@ -29,6 +29,14 @@ pub enum ReplayError {
         #[source]
         why: AppendError,
     },
+    /// The policy is not the one whose digest stands beside it.
+    #[error("the policy in `run_started` was changed after it was written: its digest is `{is}`, not `{said}`")]
+    PolicyChanged {
+        /// What the log says.
+        said: crate::Str,
+        /// What it is.
+        is: crate::Str,
+    },
     /// There is nothing in it.
     #[error("the log is empty; a run begins with `run_started`")]
     Empty,
@@ -47,7 +55,10 @@ impl Run {
     pub fn start(gate: Arc<Gate>, mut start: RunStarted, at_ms: u64) -> Result<Self, AppendError> {
         start.schema = SCHEMA;
         start.gate = GATE_VERSION;
-        start.checks = gate.names();
+        start.checks = gate.names().to_vec();
+        if start.policy_digest.is_empty() {
+            start.policy_digest = start.policy.digest();
+        }
         let mut run = Self { ledger: Ledger::new(), gate, final_: None };
         run.append(at_ms, [Event::RunStarted(Box::new(start))])?;
         Ok(run)
@@ -58,6 +69,11 @@ impl Run {
         let mut run = Self { ledger: Ledger::new(), gate, final_: None };
         for record in log {
             let seq = record.seq;
+            if let Event::RunStarted(start) = &record.event
+                && start.policy_digest != start.policy.digest()
+            {
+                return Err(ReplayError::PolicyChanged { said: start.policy_digest.clone(), is: start.policy.digest() });
+            }
             run.admit(record).map_err(|why| ReplayError::Illegal { seq, why })?;
         }
         if run.ledger.log().is_empty() { Err(ReplayError::Empty) } else { Ok(run) }
@@ -78,6 +94,11 @@ impl Run {
             log.push(Arc::new(record));
         }
         Self::replay(gate, log)
+    }
+
+    /// Takes in one new fact, and numbers it.
+    pub fn record(&mut self, at_ms: u64, event: Event) -> Result<(), AppendError> {
+        self.admit(Arc::new(Record { seq: self.ledger.seq() + 1, at_ms, event }))
     }
 
     /// Takes in new facts, all or none, and numbers them.

@@ -4,88 +4,23 @@
 //! may be blank, repeated or late. A witness turns what it is told into events of the vocabulary, keyed by
 //! position, and keeps what could not be placed in [`Witness::refused`]: nothing is dropped silently.
 
-use crate::decision::{Decision, Form};
+mod placed;
+mod plan;
+mod said;
+
+pub use said::{ForeignCall, ForeignCandidate, ForeignReply, Refused};
+
+use crate::decision::Decision;
 use crate::event::{
     Call, CancelWhen, CandidateMade, Cause, Cut, Declared, Disposed, Disposition, Event, Finish, GuardVerdict, NudgeBy, Outcome, ReplyExtra, Report,
-    Resolution, ResumedBy, RunStarted, StepOutcome, StepSpec, Via,
+    Resolution, ResumedBy, RunStarted, Via,
 };
 use crate::gate::Gate;
-use crate::ledger::{AppendError, Ledger, RunState, StepState, target};
+use crate::ledger::{AppendError, RunState};
 use crate::node::{NodeId, ROOT, Str};
 use crate::run::Run;
 use indexmap::IndexMap;
 use std::sync::Arc;
-
-/// Something that was told and could not be placed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
-    /// Nothing of this kind was seen under this name.
-    #[error("no {what} is known as `{name}`")]
-    Unknown {
-        /// What was looked for.
-        what: &'static str,
-        /// Its name.
-        name: Str,
-    },
-    /// The ledger refused the event.
-    #[error(transparent)]
-    Append(#[from] AppendError),
-}
-
-/// A call, as a foreign loop tells it.
-#[derive(Clone, Debug)]
-pub struct ForeignCall<'a> {
-    /// The agent who called.
-    pub agent: &'a str,
-    /// The provider's id; may be blank or repeated.
-    pub id: &'a str,
-    /// The tool.
-    pub name: &'a str,
-    /// Its arguments.
-    pub args: &'a str,
-    /// What the tool is.
-    pub declared: Declared,
-    /// The step that it serves, by name.
-    pub step: Option<&'a str>,
-    /// The sub-agent whose result it reads again in full.
-    pub reads: Option<&'a str>,
-}
-
-/// A candidate, as a foreign loop tells it.
-#[derive(Clone, Debug, Default)]
-pub struct ForeignCandidate<'a> {
-    /// The agent who says it.
-    pub agent: &'a str,
-    /// The words.
-    pub text: &'a str,
-    /// What it is apart from its words.
-    pub form: Form,
-    /// Why the provider stopped.
-    pub finish: Finish,
-    /// The reply from which it comes, where it is not new.
-    pub from: Option<NodeId>,
-    /// Sub-agents whose replies it says it used.
-    pub uses: Vec<&'a str>,
-}
-
-/// How a sub-agent ended, as a foreign loop tells it.
-#[derive(Clone, Debug)]
-pub struct ForeignReply<'a> {
-    /// The sub-agent's id.
-    pub id: &'a str,
-    /// The agent.
-    pub agent: &'a str,
-    /// How it ended. Completed with blank text counts as empty; text that is not told is not blank.
-    pub outcome: Outcome,
-    /// The sub-agent above it; `None` where the owner of the answer is.
-    pub parent: Option<&'a str>,
-    /// The transfer that it answers.
-    pub transfer: Option<&'a str>,
-    /// What it said, where that is told.
-    pub text: Option<&'a str>,
-    /// Claims, verdict, and how much it executed.
-    pub report: Report,
-}
 
 #[derive(Default)]
 struct Names {
@@ -225,23 +160,27 @@ impl Witness {
     /// A job has its outcome.
     pub fn job_ended(&mut self, id: &str, outcome: Outcome, text: &str) {
         match self.names.jobs.get(id).copied() {
-            Some(job) => self.put(Event::BackgroundEnded { job, outcome, text: text.into() }),
-            None => return self.unknown("background job", id),
-        };
+            Some(job) => {
+                self.put(Event::BackgroundEnded { job, outcome, text: text.into() });
+            }
+            None => self.unknown("background job", id),
+        }
     }
 
     /// A sub-agent began, or was put to work again: then what it said before counts no more.
     pub fn child_started(&mut self, id: &str, agent: &str, parent: Option<&str>, call: Option<&str>) {
         match self.names.children.get(id).copied() {
-            Some(child) if self.is_at_work(child) => return self.refused.push(AppendError::KeyTaken { key: id.into() }.into()),
-            Some(child) => self.put(Event::InputArrived { activation: child, text: "".into() }),
+            Some(child) if self.is_at_work(child) => self.refused.push(AppendError::KeyTaken { key: id.into() }.into()),
+            Some(child) => {
+                self.put(Event::InputArrived { activation: child, text: "".into() });
+            }
             None => {
                 let run = call.and_then(|c| self.open_call(c));
                 let waits = |r: &NodeId| self.ledger().tool_run(*r).is_some_and(|r| matches!(r.state, RunState::Requested | RunState::Running));
                 let via = run.filter(waits).map_or(Via::Child, Via::Call);
-                self.start_child(id, agent, parent, via)
+                self.start_child(id, agent, parent, via);
             }
-        };
+        }
     }
 
     /// A sub-agent ended, whether or not its start was seen. Its reply closes the call that began it.
@@ -300,52 +239,6 @@ impl Witness {
         };
     }
 
-    /// A plan, or a revision of one. Steps that the plan already has stay where they are done or denied; any
-    /// other that is listed again is planned anew. A name given twice counts once, and a need that names no
-    /// step is refused alone: the rest of the plan stands.
-    pub fn plan(&mut self, by: &str, steps: Vec<StepSpec>, dropped: Vec<(Str, Str)>) {
-        let Some(author) = self.agent(by) else { return };
-        let live = |w: &Self, id: &Str| w.ledger().live_step_named(ROOT, id).and_then(|n| w.ledger().step(n)).cloned();
-        let (mut dropped, unknown): (Vec<_>, Vec<_>) = dropped.into_iter().partition(|(id, _)| live(self, id).is_some());
-        unknown.iter().for_each(|(id, _)| self.unknown("plan step", id));
-        let mut new: IndexMap<Str, StepSpec> = IndexMap::new();
-        for step in steps {
-            let old = live(self, &step.id).filter(|_| !dropped.iter().any(|(id, _)| *id == step.id));
-            match old {
-                Some(old) if old.state == StepState::Done || old.denied => {}
-                Some(_) if new.contains_key(&step.id) => {}
-                Some(_) => {
-                    dropped.push((step.id.clone(), "planned anew".into()));
-                    new.insert(step.id.clone(), step);
-                }
-                None => drop(new.entry(step.id.clone()).or_insert(step)),
-            }
-        }
-        let names: Vec<Str> = new.keys().cloned().collect();
-        for step in new.values_mut() {
-            let (needs, lost): (Vec<_>, Vec<_>) = step.needs.drain(..).partition(|need| names.contains(need) || live(self, need).is_some());
-            step.needs = needs;
-            lost.iter().for_each(|need| self.unknown("plan step", need));
-        }
-        self.plans += 1;
-        let key: Str = format!("plan/{}", self.plans).into();
-        let steps = new.into_values().collect();
-        self.put(Event::PlanMade { scope: ROOT, key, by: author, steps, dropped });
-    }
-
-    /// A step came to an end; one that had ended is opened again first.
-    pub fn step_settled(&mut self, id: &str, outcome: StepOutcome, why: &str) {
-        let Some(step) = self.ledger().live_step_named(ROOT, id) else { return self.unknown("plan step", id) };
-        let state = self.ledger().step(step).map(|s| s.state);
-        if matches!((state, outcome), (Some(StepState::Done), StepOutcome::Done)) {
-            return;
-        }
-        if matches!(state, Some(StepState::Done | StepState::Blocked)) {
-            self.put(Event::StepReopened { step, why: why.into() });
-        }
-        self.put(Event::StepSettled { step, outcome, why: why.into() });
-    }
-
     /// Replies of sub-agents were worked in, and disagreements settled by key.
     pub fn reconciled(&mut self, by: &str, replies: &[&str], resolved: &[&str]) {
         let Some(by) = self.agent(by) else { return };
@@ -395,9 +288,11 @@ impl Witness {
     /// The user answered.
     pub fn user_answered(&mut self, id: &str, text: &str) {
         match self.names.questions.get(id).copied() {
-            Some(question) => self.put(Event::QuestionAnswered { question, text: text.into() }),
-            None => return self.unknown("question", id),
-        };
+            Some(question) => {
+                self.put(Event::QuestionAnswered { question, text: text.into() });
+            }
+            None => self.unknown("question", id),
+        }
     }
 
     /// Somebody would like this to be the answer.
@@ -434,9 +329,11 @@ impl Witness {
     /// A guard or hook judged the newest candidate.
     pub fn guard_spoke(&mut self, guard: &str, verdict: GuardVerdict) {
         match self.ledger().activation(ROOT).and_then(|a| a.candidate) {
-            Some(candidate) => self.put(Event::GuardSpoke { candidate, guard: guard.into(), verdict }),
-            None => return self.unknown("candidate", "newest"),
-        };
+            Some(candidate) => {
+                self.put(Event::GuardSpoke { candidate, guard: guard.into(), verdict });
+            }
+            None => self.unknown("candidate", "newest"),
+        }
     }
 
     /// An agent was told to go on.
@@ -487,147 +384,5 @@ impl Witness {
     /// The run was taken up again by somebody in particular: a person grants a fresh allowance.
     pub fn taken_up(&mut self, by: ResumedBy, started: bool) {
         self.put(Event::Resumed { by, started, limits: None });
-    }
-
-    fn ledger(&self) -> &Ledger {
-        self.run.ledger()
-    }
-
-    fn owner(&self) -> Str {
-        self.ledger().started().map_or_else(|| "main".into(), |s| s.rules.concluder(&s.policy).clone())
-    }
-
-    /// Appends one event and returns the newest node.
-    fn put(&mut self, event: Event) -> Option<NodeId> {
-        match self.run.append(self.at_ms, [event]) {
-            Ok(()) => Some(NodeId(self.ledger().node_count().saturating_sub(1))),
-            Err(why) => {
-                self.refused.push(why.into());
-                None
-            }
-        }
-    }
-
-    fn unknown(&mut self, what: &'static str, name: &str) {
-        self.refused.push(Refused::Unknown { what, name: name.into() });
-    }
-
-    fn agent(&mut self, name: &str) -> Option<NodeId> {
-        if let Some(known) = self.names.agents.get(name) {
-            return Some(*known);
-        }
-        let key: Str = format!("observed/{name}").into();
-        let start = Event::ActivationStarted {
-            parent: ROOT,
-            agent: name.into(),
-            key,
-            prompt: "".into(),
-            via: Via::Observed,
-            rests_on: Box::new([]),
-            rules: None,
-        };
-        let id = self.put(start)?;
-        self.names.agents.insert(name.into(), id);
-        Some(id)
-    }
-
-    /// Appends a reply and returns it: the newest node less its calls.
-    fn replied(&mut self, activation: NodeId, text: &str, finish: Finish, calls: Box<[Call]>, extra: Option<Box<ReplyExtra>>) -> Option<NodeId> {
-        let saw = self.ledger().activation(activation).map_or(0, |a| a.transcript.len());
-        let count = u32::try_from(calls.len()).unwrap_or(u32::MAX);
-        let saw = u32::try_from(saw).unwrap_or(u32::MAX);
-        let newest = self.put(Event::ModelReplied { activation, saw, finish, text: text.into(), calls, extra })?;
-        Some(NodeId(newest.0.saturating_sub(count)))
-    }
-
-    fn start_job(&mut self, owner: Option<&str>, call: Option<NodeId>, what: &str) -> Option<NodeId> {
-        let caller = call.and_then(|c| self.ledger().tool_run(c)).map(|r| r.activation);
-        let fallback = self.owner();
-        let activation = match caller {
-            Some(caller) => caller,
-            None => self.agent(owner.unwrap_or(&fallback))?,
-        };
-        self.put(Event::BackgroundStarted { activation, call, what: what.into() })
-    }
-
-    fn start_child(&mut self, id: &str, agent: &str, parent: Option<&str>, via: Via) -> Option<NodeId> {
-        let above = parent.and_then(|p| self.names.children.get(p).copied());
-        let owner = self.owner();
-        let parent = above.or_else(|| self.agent(&owner))?;
-        let key: Str = format!("{}/{id}", self.ledger().node_count()).into();
-        let start = Event::ActivationStarted { parent, agent: agent.into(), key, prompt: "".into(), via, rests_on: Box::new([]), rules: None };
-        let child = self.put(start)?;
-        self.names.children.insert(id.into(), child);
-        Some(child)
-    }
-
-    fn step(&self, name: &str) -> Option<NodeId> {
-        self.ledger().live_step_named(ROOT, name)
-    }
-
-    /// The call to which a result of this id belongs: the oldest that still waits for one.
-    fn open_call(&self, id: &str) -> Option<NodeId> {
-        let waits =
-            |n: &&NodeId| self.ledger().tool_run(**n).is_some_and(|r| matches!(r.state, RunState::Requested | RunState::Running | RunState::Lost));
-        let runs = self.names.calls.get(id.trim())?;
-        runs.iter().find(waits).or_else(|| runs.iter().find(|n| self.is_open(**n))).copied()
-    }
-
-    /// A result without an id that is known: it belongs to the one open call to which it can belong.
-    fn by_exclusion(&self, id: &str) -> Option<NodeId> {
-        let id = id.trim();
-        if self.names.calls.contains_key(id) {
-            return None;
-        }
-        let unnamed = self.names.calls.get("").map(Vec::as_slice).unwrap_or_default().iter();
-        let all = self.names.calls.values().flatten();
-        let mut open: Vec<NodeId> = if id.is_empty() { all.copied().collect() } else { unnamed.copied().collect() };
-        open.retain(|n| self.is_open(*n));
-        match open.as_slice() {
-            [only] => Some(*only),
-            _ => None,
-        }
-    }
-
-    /// The job that the newest call of this name goes on as, where only the call told of it.
-    fn implied_job(&self, id: &str) -> Option<NodeId> {
-        let call = self.names.calls.get(id.trim())?.last()?;
-        let job = self.ledger().tool_run(*call)?.job?;
-        let open = self.ledger().job(job).is_some_and(|j| j.outcome.is_none());
-        (open && self.names.implied.contains_key(&job)).then_some(job)
-    }
-
-    fn is_at_work(&self, child: NodeId) -> bool {
-        self.ledger().activation(child).is_some_and(|a| a.open)
-    }
-
-    /// The transfer that a specialist who does not say so is answering: the oldest to it that waits.
-    fn transfer_to(&self, agent: &str) -> Option<NodeId> {
-        let waits = |n: &&NodeId| {
-            let run = self.ledger().tool_run(**n).filter(|r| r.state == RunState::Requested && r.child.is_none());
-            run.and_then(|r| self.ledger().call(r)).is_some_and(|c| target(&c.name) == agent)
-        };
-        self.names.transfers.values().find(waits).copied()
-    }
-
-    fn open_calls(&self, id: &str) -> Vec<NodeId> {
-        let runs = self.names.calls.get(id.trim()).map(Vec::as_slice).unwrap_or_default();
-        runs.iter().copied().filter(|n| self.is_open(*n)).collect()
-    }
-
-    fn is_open(&self, call: NodeId) -> bool {
-        self.ledger().tool_run(call).is_some_and(|r| !matches!(r.state, RunState::Settled(_) | RunState::Background))
-    }
-
-    fn late(&mut self, id: &str, outcome: Outcome, text: &str) {
-        match self.names.calls.get(id.trim()).and_then(|runs| runs.last()).copied() {
-            Some(call) => self.put(Event::LateResult { call, outcome, text: text.into() }),
-            None => return self.unknown("call", id),
-        };
-    }
-
-    fn conflict_key(&self, key: &str) -> Str {
-        let reply = key.strip_prefix("verdict:").and_then(|id| self.names.replies.get(id));
-        reply.map_or_else(|| key.into(), |node| format!("verdict:{node}").into())
     }
 }

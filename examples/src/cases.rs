@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 #[derive(Debug, Deserialize)]
 pub struct Case {
     /// Its name.
+    #[serde(default)]
     pub id: String,
     /// The mode.
     #[serde(default)]

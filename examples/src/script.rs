@@ -13,9 +13,9 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`grammar`] | the verbs and their words, both ways |
-//! | [`line`] | one line taken apart and put together |
-//! | [`play`] | blocks told to a witness, and what the gate says of each |
-//! | [`retell`] | case files as scenarios |
+//! | [`mod@line`] | one line taken apart and put together |
+//! | [`mod@play`] | blocks told to a witness, and what the gate says of each |
+//! | [`mod@retell`] | case files as scenarios |
 
 pub mod grammar;
 pub mod line;

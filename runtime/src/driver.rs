@@ -10,12 +10,12 @@ mod recover;
 use crate::guard::GuardPlugin;
 use crate::hooks::Hooks;
 use crate::journal::{Journal, JournalError};
-use crate::live::{Command, Shared, Tip};
+use crate::live::{Inbox, Shared, Tip};
 use crate::model::Model;
 use crate::result::RunResult;
 use crate::runner::Clock;
 use crate::tool::Tool;
-use act::{Done, perform};
+use act::{Done, Todo, carry_out};
 use countersign_core::{
     AppendError, CancelWhen, Cause, Decision, Event, Gate, Next, NodeId, Outcome, Policy, ROOT, ReplayError, Run, RunState, Status, Str,
 };
@@ -25,9 +25,9 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use futures_util::{FutureExt, pin_mut};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tokio::sync::{broadcast, mpsc, watch};
+use tokio::sync::watch;
 
 /// What every run of a runner shares.
 pub(crate) struct Parts {
@@ -35,6 +35,7 @@ pub(crate) struct Parts {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) agents: Agents,
     pub(crate) policy: Policy,
+    pub(crate) policy_digest: Str,
     pub(crate) gate: Arc<Gate>,
     pub(crate) tools: FxHashMap<Str, Arc<dyn Tool>>,
     pub(crate) guards: Vec<GuardPlugin>,
@@ -71,7 +72,6 @@ pub(crate) struct Driver {
     parts: Arc<Parts>,
     run: Run,
     shared: Arc<Shared>,
-    inbox: mpsc::UnboundedReceiver<Command>,
     /// How much of the log the journal has.
     written: usize,
     /// Activations whose machine may have something to do.
@@ -81,6 +81,10 @@ pub(crate) struct Driver {
     /// Acts that are wanted or under way.
     in_flight: Vec<Act>,
     running: FuturesUnordered<BoxFuture<'static, Done>>,
+    /// Whether one act is awaited in place.
+    lone: bool,
+    /// Whether what is awaited in place is to be dropped.
+    abandoned: bool,
     models: u32,
     tools: u32,
     follow_ups: VecDeque<Str>,
@@ -91,20 +95,20 @@ pub(crate) struct Driver {
 
 impl Driver {
     pub(crate) fn new(parts: Arc<Parts>, run: Run, written: usize) -> (Self, Arc<Shared>) {
-        let (commands, inbox) = mpsc::unbounded_channel();
         let id = run.ledger().started().map_or_else(|| "".into(), |s| s.run.clone());
-        let shared = Arc::new(Shared { run: id, tip: watch::channel(Tip::default()).0, deltas: broadcast::channel(64).0, commands });
+        let shared = Arc::new(Shared { run: id, tip: watch::channel(Tip::default()).0, deltas: OnceLock::new(), inbox: Inbox::default() });
         let at_ms = (parts.clock)();
         let driver = Self {
             parts,
             run,
             shared: shared.clone(),
-            inbox,
             written,
             queue: VecDeque::from([ROOT]),
             wanted: VecDeque::new(),
             in_flight: Vec::new(),
             running: FuturesUnordered::new(),
+            lone: false,
+            abandoned: false,
             models: 0,
             tools: 0,
             follow_ups: VecDeque::new(),
@@ -130,6 +134,10 @@ impl Driver {
     async fn run_to_rest(&mut self) -> Result<Decision, DriveError> {
         let deadline = tokio::time::sleep(Duration::from_millis(self.run.ledger().limits().deadline_ms));
         pin_mut!(deadline);
+        let lone = carry_out(self.parts.clone(), Todo::Nothing);
+        pin_mut!(lone);
+        let mut awaits = false;
+        let shared = self.shared.clone();
         loop {
             self.at_ms = (self.parts.clock)();
             self.take_commands()?;
@@ -139,49 +147,49 @@ impl Driver {
                 return Ok(decision);
             }
             self.flush().await?;
-            if let Some(mut lone) = self.lone_act() {
-                // Nothing to race with: one act is awaited in place.
-                tokio::select! {
-                    biased;
-                    done = &mut lone => self.finish(done)?,
-                    () = &mut deadline => self.stop(Cause::Timeout, "the deadline passed")?,
-                    Some(command) = self.inbox.recv() => {
-                        self.running.push(lone);
-                        self.obey(command)?;
-                    }
-                }
-                continue;
-            }
             self.begin_acts();
+            if let Some(act) = self.lone_act() {
+                // Nothing to race with: it is awaited in place, without a place of its own on the heap.
+                lone.set(carry_out(self.parts.clone(), self.prepare(act)));
+                awaits = true;
+            }
             tokio::select! {
                 biased;
-                Some(done) = self.running.next() => self.batch(done)?,
+                done = &mut lone, if awaits => {
+                    (awaits, self.lone) = (false, false);
+                    self.batch(done)?;
+                }
+                Some(done) = self.running.next(), if !self.running.is_empty() => self.batch(done)?,
                 () = &mut deadline => self.stop(Cause::Timeout, "the deadline passed")?,
-                Some(command) = self.inbox.recv() => self.obey(command)?,
+                () = shared.inbox.arrived() => {}
             }
+            if self.abandoned {
+                lone.set(carry_out(self.parts.clone(), Todo::Nothing));
+                (awaits, self.abandoned) = (false, false);
+            }
+            self.lone = awaits;
         }
     }
 
     /// Asks every machine that may have something to do, until none has.
     fn work_off(&mut self) -> Result<(), DriveError> {
         while let Some(activation) = self.queue.pop_front() {
-            let mut out = std::mem::take(&mut self.out);
-            machine::step(self.run.ledger(), &self.parts.agents, &*self.parts.mode, activation, &mut out);
-            for event in out.events.drain(..) {
+            machine::step(self.run.ledger(), &self.parts.agents, &*self.parts.mode, activation, &mut self.out);
+            let mut events = std::mem::take(&mut self.out.events);
+            for event in events.drain(..) {
                 match event {
                     Event::Stopped { cause, why } => self.stop(cause, &why)?,
                     event => self.put(event)?,
                 }
             }
-            for act in out.acts.drain(..) {
+            self.out.events = events;
+            for act in self.out.acts.drain(..) {
                 if !self.in_flight.contains(&act) {
                     self.in_flight.push(act);
                     self.wanted.push_back(act);
                 }
             }
-            let answer = out.answer.take();
-            self.out = out;
-            if let Some(answer) = answer {
+            if let Some(answer) = self.out.answer.take() {
                 self.consider(activation, answer)?;
             }
         }
@@ -190,7 +198,7 @@ impl Driver {
 
     /// Records a fact, and notes whose machine it may concern.
     fn put(&mut self, event: Event) -> Result<(), DriveError> {
-        self.run.append(self.at_ms, [event])?;
+        self.run.record(self.at_ms, event)?;
         let ledger = self.run.ledger();
         let touched = ledger.log().last().and_then(|record| machine::touched(ledger, record));
         if let Some(activation) = touched
@@ -218,17 +226,20 @@ impl Driver {
     }
 
     /// The only act that is wanted, where nothing else is under way.
-    fn lone_act(&mut self) -> Option<BoxFuture<'static, Done>> {
-        if !self.running.is_empty() || self.wanted.len() != 1 {
+    fn lone_act(&mut self) -> Option<Act> {
+        if self.lone || !self.running.is_empty() || self.wanted.len() != 1 {
             return None;
         }
         let act = self.wanted.pop_front()?;
         self.count(act, 1);
-        Some(perform(&self.parts, self.run.ledger(), &self.shared, act))
+        Some(act)
     }
 
     /// Begins what is wanted, as far as the limits on what runs side by side allow.
     fn begin_acts(&mut self) {
+        if self.wanted.is_empty() || !self.lone && self.running.is_empty() && self.wanted.len() == 1 {
+            return;
+        }
         let limits = self.run.ledger().limits();
         let (models, tools) = (limits.concurrent_activations.max(1), limits.concurrent_tools.max(1));
         let cancelling = self.run.ledger().totals().cancel.is_some();
@@ -239,11 +250,16 @@ impl Driver {
             };
             if room {
                 self.count(act, 1);
-                self.running.push(perform(&self.parts, self.run.ledger(), &self.shared, act));
+                let todo = self.prepare(act);
+                self.running.push(carry_out(self.parts.clone(), todo).boxed());
             } else {
                 self.wanted.push_back(act);
             }
         }
+    }
+
+    fn prepare(&self, act: Act) -> Todo {
+        act::prepare(&self.parts, self.run.ledger(), &self.shared, act)
     }
 
     fn count(&mut self, act: Act, by: i32) {
@@ -260,6 +276,9 @@ impl Driver {
 
     /// Whatever else is ready now joins this batch, in the order of nodes.
     fn batch(&mut self, first: Done) -> Result<(), DriveError> {
+        if self.running.is_empty() {
+            return self.finish(first);
+        }
         let mut done = vec![first];
         while let Some(Some(next)) = self.running.next().now_or_never() {
             done.push(next);
@@ -281,8 +300,7 @@ impl Driver {
     fn at_rest(&mut self) -> Result<Option<Decision>, DriveError> {
         loop {
             let ended = self.run.final_answer().is_some();
-            let idle = self.running.is_empty() && self.wanted.is_empty();
-            if !ended && !idle {
+            if !ended && !self.is_idle() {
                 return Ok(None);
             }
             let decision = self.standing()?;
@@ -294,7 +312,7 @@ impl Driver {
                 self.go_on(ROOT, &decision)?;
                 self.work_off()?;
             }
-            if self.running.is_empty() && self.wanted.is_empty() && self.run.ledger().totals().stop.is_none() {
+            if self.is_idle() && self.run.ledger().totals().stop.is_none() {
                 // Somebody has to be waited for or given control, and nobody is there: the mode's own fault.
                 self.stop(Cause::ModeError, &format!("nobody can go on: {}", decision.completion_reason.name()))?;
             }
@@ -323,7 +341,12 @@ impl Driver {
         Ok(())
     }
 
+    fn is_idle(&self) -> bool {
+        !self.lone && self.running.is_empty() && self.wanted.is_empty()
+    }
+
     fn abandon(&mut self) {
+        (self.abandoned, self.lone) = (true, false);
         self.running.clear();
         self.wanted.clear();
         self.in_flight.clear();

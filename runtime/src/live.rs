@@ -5,8 +5,9 @@ use crate::journal::{Journal, JournalError};
 use crate::result::RunResult;
 use countersign_core::{CancelWhen, NodeId, Record, Str};
 use std::collections::VecDeque;
-use std::sync::Arc;
-use tokio::sync::{broadcast, mpsc, watch};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tokio::sync::{Notify, broadcast, watch};
 
 /// Something said to a run from outside.
 #[derive(Clone, Debug)]
@@ -73,8 +74,43 @@ pub struct Tip {
 pub(crate) struct Shared {
     pub(crate) run: Str,
     pub(crate) tip: watch::Sender<Tip>,
-    pub(crate) deltas: broadcast::Sender<(NodeId, Str)>,
-    pub(crate) commands: mpsc::UnboundedSender<Command>,
+    /// Made by the first who listens.
+    pub(crate) deltas: OnceLock<broadcast::Sender<(NodeId, Str)>>,
+    pub(crate) inbox: Inbox,
+}
+
+/// What was said to a run and not yet read. Empty and unheard of by most runs, so it costs them one load a turn.
+#[derive(Default)]
+pub(crate) struct Inbox {
+    waiting: AtomicBool,
+    queue: Mutex<VecDeque<Command>>,
+    arrived: Notify,
+}
+
+impl Inbox {
+    fn put(&self, command: Command) {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).push_back(command);
+        self.waiting.store(true, Ordering::Release);
+        self.arrived.notify_one();
+    }
+
+    /// The oldest command that was not read yet.
+    pub(crate) fn take(&self) -> Option<Command> {
+        if !self.waiting.load(Ordering::Acquire) {
+            return None;
+        }
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let command = queue.pop_front();
+        self.waiting.store(!queue.is_empty(), Ordering::Release);
+        command
+    }
+
+    /// Waits until there is something to read.
+    pub(crate) async fn arrived(&self) {
+        while !self.waiting.load(Ordering::Acquire) {
+            self.arrived.notified().await;
+        }
+    }
 }
 
 /// A run under way. Dropping it does not stop the run.
@@ -96,7 +132,7 @@ impl LiveRun {
             run: self.shared.run.clone(),
             journal: self.journal.clone(),
             tip: self.shared.tip.subscribe(),
-            deltas: self.shared.deltas.subscribe(),
+            deltas: self.shared.deltas.get_or_init(|| broadcast::channel(64).0).subscribe(),
             after,
             buffer: VecDeque::new(),
         }
@@ -114,7 +150,7 @@ impl LiveRun {
 
     /// Says something to the run. Ignored once it has ended.
     pub fn tell(&self, command: Command) {
-        let _ = self.shared.commands.send(command);
+        self.shared.inbox.put(command);
     }
 
     /// Waits for the run to end or to park.

@@ -118,6 +118,7 @@ impl Runner {
             mode_version: parts.mode.version(),
             rules: parts.mode.rules(),
             policy: parts.policy.clone(),
+            policy_digest: parts.policy_digest.clone(),
             checks: Vec::new(),
         };
         let run = Run::start(parts.gate.clone(), start, (parts.clock)())?;
@@ -209,6 +210,7 @@ impl RunnerBuilder {
             mode: self.mode,
             model: self.model,
             agents: self.agents,
+            policy_digest: self.policy.digest(),
             policy: self.policy,
             gate: Arc::new(self.gate),
             tools,

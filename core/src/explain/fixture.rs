@@ -18,6 +18,7 @@ pub(crate) fn start(policy: Policy) -> RunStarted {
         mode_version: 1,
         rules: ModeRules::explicit("main"),
         policy,
+        policy_digest: Str::default(),
         checks: Vec::new(),
     }
 }

@@ -47,6 +47,7 @@ impl Player {
             mode_version: 1,
             rules,
             policy,
+            policy_digest: Str::default(),
             checks: Vec::new(),
         };
         let witness = Witness::new(Arc::new(Gate::default()), start, 0)?;

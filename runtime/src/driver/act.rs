@@ -10,7 +10,6 @@ use countersign_core::ledger::Ledger;
 use countersign_core::{Call, Cut, Event, NodeId, Outcome, RunState, Str};
 use countersign_modes::{Act, Agent, tool::unknown_tool};
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tracing::{Instrument, Level, Span};
@@ -106,38 +105,53 @@ fn floor(text: &str, most: usize) -> usize {
     (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// Carries an act out. Everything that it needs is shared, not copied.
-pub(super) fn perform(parts: &Arc<Parts>, ledger: &Ledger, shared: &Shared, act: Act) -> BoxFuture<'static, Done> {
-    let parts = parts.clone();
+/// Everything that an act needs. Shared, not copied.
+pub(super) fn prepare(parts: &Parts, ledger: &Ledger, shared: &Shared, act: Act) -> Todo {
     let run = shared.run.clone();
     match act {
         Act::CallModel(activation) => {
             let act = ledger.activation(activation);
             let agent = act.and_then(|a| parts.agents.get(&a.agent)).cloned().unwrap_or_else(|| Arc::new(Agent::new("", "")));
             let transcript = act.map(|a| a.transcript.clone()).unwrap_or_default();
-            let sender = (shared.deltas.receiver_count() > 0).then(|| shared.deltas.clone());
-            let request = ModelRequest { run, activation, agent, transcript };
-            let span = model_span(&parts, &request);
-            instrumented(call_model(parts, request, Deltas { sender, activation }), span)
+            let sender = shared.deltas.get().filter(|d| d.receiver_count() > 0).cloned();
+            Todo::Model(ModelRequest { run, activation, agent, transcript }, Deltas { sender, activation })
         }
         Act::RunTool(call) => {
             let said = ledger.tool_run(call);
             let name = said.and_then(|r| ledger.call(r)).map(|c| c.name.clone()).unwrap_or_default();
             let args = said.and_then(|r| ledger.args(r)).cloned().unwrap_or_default();
-            let span = tool_span(&name, call);
-            instrumented(run_tool(parts, name, ToolRequest { run, call, args }), span)
+            Todo::Tool(name, ToolRequest { run, call, args })
         }
     }
 }
 
-fn instrumented(act: impl Future<Output = Done> + Send + 'static, span: Option<Span>) -> BoxFuture<'static, Done> {
-    match span {
-        Some(span) => act.instrument(span).boxed(),
-        None => act.boxed(),
-    }
+/// An act that is ready to be carried out.
+pub(super) enum Todo {
+    /// Nothing, ever: where a lone act is awaited before there is one.
+    Nothing,
+    Model(ModelRequest, Deltas),
+    Tool(Str, ToolRequest),
 }
 
-async fn call_model(parts: Arc<Parts>, request: ModelRequest, deltas: Deltas) -> Done {
+/// Carries an act out.
+pub(super) fn carry_out(parts: Arc<Parts>, todo: Todo) -> impl Future<Output = Done> + Send + use<> {
+    let span = match &todo {
+        _ if !tracing::enabled!(Level::INFO) => Span::none(),
+        Todo::Nothing => Span::none(),
+        Todo::Model(request, _) => model_span(&parts, request),
+        Todo::Tool(name, request) => tool_span(name, request.call),
+    };
+    async move {
+        match todo {
+            Todo::Nothing => std::future::pending().await,
+            Todo::Model(request, deltas) => call_model(&parts, request, deltas).await,
+            Todo::Tool(name, request) => run_tool(&parts, name, request).await,
+        }
+    }
+    .instrument(span)
+}
+
+async fn call_model(parts: &Parts, request: ModelRequest, deltas: Deltas) -> Done {
     let (activation, agent) = (request.activation, request.agent.clone());
     let saw = u32::try_from(request.transcript.len()).unwrap_or(u32::MAX);
     if let Some(hooks) = &parts.hooks {
@@ -151,7 +165,7 @@ async fn call_model(parts: Arc<Parts>, request: ModelRequest, deltas: Deltas) ->
     Done::Model { activation, saw, agent, reply }
 }
 
-async fn run_tool(parts: Arc<Parts>, name: Str, mut request: ToolRequest) -> Done {
+async fn run_tool(parts: &Parts, name: Str, mut request: ToolRequest) -> Done {
     let call = request.call;
     if let Some(hooks) = &parts.hooks {
         match hooks.before_tool(&name, &request) {
@@ -174,7 +188,8 @@ async fn run_tool(parts: Arc<Parts>, name: Str, mut request: ToolRequest) -> Don
 async fn guarded(tool: &dyn Tool, request: ToolRequest) -> Result<ToolOutput, ToolError> {
     let work = AssertUnwindSafe(tool.run(request)).catch_unwind();
     let done = match tool.timeout() {
-        Some(limit) => tokio::time::timeout(limit, work).await.map_err(|_| ToolError::TimedOut(limit))?,
+        // Boxed: a timer is large, and most tools have none.
+        Some(limit) => Box::pin(tokio::time::timeout(limit, work)).await.map_err(|_| ToolError::TimedOut(limit))?,
         None => work.await,
     };
     done.unwrap_or_else(|panic| Err(ToolError::Failed(format!("the tool panicked: {}", message(&*panic)))))
@@ -195,19 +210,14 @@ pub(super) fn run_span(ledger: &Ledger) -> Span {
     tracing::info_span!("invoke_workflow", gen_ai.operation.name = "invoke_workflow", gen_ai.workflow.name = mode, gen_ai.conversation.id = run)
 }
 
-fn model_span(parts: &Parts, request: &ModelRequest) -> Option<Span> {
-    tracing::enabled!(Level::INFO).then(|| {
-        let agent = tracing::info_span!(
-            "invoke_agent",
-            gen_ai.operation.name = "invoke_agent",
-            gen_ai.agent.name = &*request.agent.name,
-            gen_ai.agent.id = request.activation.0
-        );
-        tracing::info_span!(parent: &agent, "chat", gen_ai.operation.name = "chat", gen_ai.request.model = parts.model.name(), gen_ai.agent.name = &*request.agent.name)
-    })
+fn model_span(parts: &Parts, request: &ModelRequest) -> Span {
+    let name = &*request.agent.name;
+    let agent =
+        tracing::info_span!("invoke_agent", gen_ai.operation.name = "invoke_agent", gen_ai.agent.name = name, gen_ai.agent.id = request.activation.0);
+    let model = parts.model.name();
+    tracing::info_span!(parent: &agent, "chat", gen_ai.operation.name = "chat", gen_ai.request.model = model, gen_ai.agent.name = name)
 }
 
-fn tool_span(name: &str, call: NodeId) -> Option<Span> {
-    tracing::enabled!(Level::INFO)
-        .then(|| tracing::info_span!("execute_tool", gen_ai.operation.name = "execute_tool", gen_ai.tool.name = name, gen_ai.tool.call.id = call.0))
+fn tool_span(name: &str, call: NodeId) -> Span {
+    tracing::info_span!("execute_tool", gen_ai.operation.name = "execute_tool", gen_ai.tool.name = name, gen_ai.tool.call.id = call.0)
 }

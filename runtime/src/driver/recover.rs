@@ -8,7 +8,7 @@ use std::sync::Arc;
 impl Driver {
     /// Does what was said since the last look.
     pub(super) fn take_commands(&mut self) -> Result<(), DriveError> {
-        while let Ok(command) = self.inbox.try_recv() {
+        while let Some(command) = self.shared.inbox.take() {
             self.obey(command)?;
         }
         Ok(())

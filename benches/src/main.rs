@@ -1,0 +1,62 @@
+//! What the performance tables are made from.
+//!
+//! `cargo run --release -p countersign-benches -- turn|fleet|team|asks|ledger|all [--json]`
+//!
+//! Ours and hand-written loops are run interleaved, so that a noisy machine is noisy for both; figures are
+//! medians of five, and what counts is the ratio. Every run's answer, node count and decision are asserted.
+//! For figures that do not depend on the machine's mood, count instructions:
+//! `valgrind --tool=callgrind target/release/countersign-benches once ours 1000 1`.
+
+mod asks;
+mod fleet;
+mod hand;
+mod ledger;
+mod measure;
+mod ours;
+mod team;
+mod turn;
+
+use measure::Row;
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: countersign-benches turn|fleet|team|asks|ledger|all [--json]\n       countersign-benches once ours|hand N REPS    (for an instruction counter)";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let json = args.iter().any(|a| a == "--json");
+    let words: Vec<&str> = args.iter().map(String::as_str).filter(|a| !a.starts_with("--")).collect();
+    match words.as_slice() {
+        ["turn"] => show(&turn::rows(), json),
+        ["fleet"] => show(&fleet::rows(), json),
+        ["team"] => show(&team::rows(), json),
+        ["asks"] => show(&asks::rows(), json),
+        ["ledger"] => show(&ledger::rows(), json),
+        ["all"] => {
+            for rows in [turn::rows, fleet::rows, team::rows, asks::rows, ledger::rows] {
+                show(&rows(), json);
+            }
+        }
+        ["once", who @ ("ours" | "hand"), n, reps] => match (n.parse(), reps.parse()) {
+            (Ok(n), Ok(reps)) => turn::once(who, n, reps),
+            _ => return usage(),
+        },
+        ["fleet-child", who, latency] => fleet::child(who, latency.parse().unwrap_or(0)),
+        _ => return usage(),
+    }
+    ExitCode::SUCCESS
+}
+
+fn usage() -> ExitCode {
+    eprintln!("{USAGE}");
+    ExitCode::from(2)
+}
+
+fn show(rows: &[Row], json: bool) {
+    for row in rows {
+        if json {
+            println!("{}", row.json());
+        } else {
+            println!("{row}");
+        }
+    }
+}
