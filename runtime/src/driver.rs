@@ -307,6 +307,10 @@ impl Driver {
             if ended || decision.status != Status::InProgress {
                 return Ok(Some(decision));
             }
+            if self.run.ledger().totals().stop.is_some() {
+                // It was stopped and could be started again, which is for whoever drives it next.
+                return Ok(Some(decision));
+            }
             // A run that was resumed after a refusal: whoever concluded is told what is missing.
             if matches!(decision.next, Next::Nudge | Next::Continue | Next::ResumeRun) {
                 self.go_on(ROOT, &decision)?;

@@ -1,9 +1,8 @@
 //! One agent.
 
 use super::Live;
-use super::cast::{Script, call, looker, say, stage, stage_with, told, turn};
-use countersign::testing::{Fault, FaultyModel, ScriptedModel};
-use countersign::{BuildError, ModelReply, ModelRequest, OnCapSpent, OnMissingEvidence, Policy, Reason, Runner, Single, Status};
+use super::cast::{Script, call, looker, say, stage, told, turn};
+use countersign::{BuildError, Finish, ModelReply, ModelRequest, OnCapSpent, OnMissingEvidence, Policy, Reason, Runner, Single, Status};
 
 pub(super) const LIVE: &[Live] = &[
     Live {
@@ -64,7 +63,7 @@ pub(super) const LIVE: &[Live] = &[
         name: "single/only_reasoning",
         about: "a reply that is all reasoning is not an answer",
         task: "What is six times seven?",
-        runner: || faulty(Fault::ReasoningOnly),
+        runner: || one(reasons, Policy::conversation()),
         outside: &[],
         must: (Status::Completed, Reason::NotRequired),
         refused: &[Reason::ReasoningOnly],
@@ -73,7 +72,7 @@ pub(super) const LIVE: &[Live] = &[
         name: "single/blank",
         about: "nor is a blank one",
         task: "What is six times seven?",
-        runner: || faulty(Fault::Blank),
+        runner: || one(blank, Policy::conversation()),
         outside: &[],
         must: (Status::Completed, Reason::NotRequired),
         refused: &[Reason::EmptyResponse],
@@ -82,7 +81,7 @@ pub(super) const LIVE: &[Live] = &[
         name: "single/cut_short",
         about: "half an answer is no answer",
         task: "What is six times seven?",
-        runner: || faulty(Fault::Length),
+        runner: || one(half, Policy::conversation()),
         outside: &[],
         must: (Status::Completed, Reason::NotRequired),
         refused: &[Reason::TruncatedResponse],
@@ -93,10 +92,20 @@ fn one(script: Script, policy: Policy) -> Result<Runner, BuildError> {
     stage(Single::default(), script).agent(looker("main")).policy(policy).build()
 }
 
-/// A model that goes wrong in its first reply only.
-fn faulty(fault: Fault) -> Result<Runner, BuildError> {
-    let model = FaultyModel::new(ScriptedModel(|_: &_| say("Six times seven is forty-two.")), [(1, fault)]);
-    stage_with(Single::default(), model).agent(looker("main")).build()
+/// Reasons first, and says nothing.
+fn reasons(r: &ModelRequest) -> ModelReply {
+    let thought = ModelReply { reasoning: Some("six sevens are forty-two".into()), ..ModelReply::default() };
+    if turn(r) == 0 { thought } else { say("Forty-two.") }
+}
+
+/// Says nothing at first.
+fn blank(r: &ModelRequest) -> ModelReply {
+    if turn(r) == 0 { say(" ") } else { say("Forty-two.") }
+}
+
+/// Is cut off by its output limit at first.
+fn half(r: &ModelRequest) -> ModelReply {
+    if turn(r) == 0 { ModelReply { finish: Finish::Length, ..say("Forty-") } } else { say("Forty-two.") }
 }
 
 /// Looks once it is told to.
