@@ -17,7 +17,7 @@ enum Said {
 /// What the loop knows of its run.
 fn started(task: &str) -> RunStarted {
     RunStarted {
-        schema: 0, // filled in, as are `gate` and `checks`
+        schema: 0, // filled in, as are `gate`, `policy_digest` and `checks`
         gate: 0,
         run: "own-loop".into(),
         conversation: None,
@@ -27,6 +27,7 @@ fn started(task: &str) -> RunStarted {
         mode_version: 1,
         rules: ModeRules::owner("me"),
         policy: Policy::execution(),
+        policy_digest: "".into(),
         checks: Vec::new(),
     }
 }

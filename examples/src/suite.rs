@@ -12,7 +12,7 @@
 //! | `single`, `deep`, `plan_execute`, `supervisor` | the four modes |
 //! | `custom` | modes of one's own, nested modes, a check of one's own |
 //! | `calls`, `people`, `limits`, `provider`, `guards`, `governance` | what happens to a run |
-//! | [`row`], [`table`] | what a scenario came to, as data and as a table |
+//! | [`row`], [`mod@table`] | what a scenario came to, as data and as a table |
 
 mod calls;
 pub mod cast;
@@ -33,7 +33,7 @@ pub use row::{Row, rows};
 pub use table::table;
 
 use countersign::live::Command;
-use countersign::{BuildError, CancelWhen, Decision, DriveError, Event, JournalError, LiveRun, Reason, RunResult, Runner, Status, Streamed};
+use countersign::{BuildError, CancelWhen, Decision, DriveError, Event, JournalError, Limits, LiveRun, Reason, RunResult, Runner, Status, Streamed};
 
 /// What somebody outside says to a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,8 @@ pub enum Outside {
     Deny(&'static str),
     /// Answers every question that the run waits for.
     Answer(&'static str),
+    /// Takes the run up again, with so many turns in all.
+    MoreTurns(u32),
     /// Cancels at once, as soon as a model has called a tool.
     CancelOnceCalled,
 }
@@ -108,9 +110,9 @@ impl Live {
         }
         let mut result = live.result().await?;
         for word in self.outside {
-            let commands = word.commands(&result.decision);
-            if !commands.is_empty() {
-                result = runner.resume(self.name, commands, None).await?.result().await?;
+            let (commands, limits) = (word.commands(&result.decision), word.limits());
+            if !commands.is_empty() || limits.is_some() {
+                result = runner.resume(self.name, commands, limits).await?.result().await?;
             }
         }
         Ok(result)
@@ -131,7 +133,15 @@ impl Outside {
                 let one = |r: &countersign::Ref| Command::Answer { question: r.node, text: text.into() };
                 decision.pending_questions.iter().map(one).collect()
             }
-            Self::CancelOnceCalled => Vec::new(),
+            Self::MoreTurns(_) | Self::CancelOnceCalled => Vec::new(),
+        }
+    }
+
+    /// The limits that it raises.
+    fn limits(self) -> Option<Limits> {
+        match self {
+            Self::MoreTurns(turns) => Some(Limits { turns, ..Limits::default() }),
+            Self::Grant | Self::Deny(_) | Self::Answer(_) | Self::CancelOnceCalled => None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What happens at a limit. It never looks like an answer.
 
-use super::Live;
 use super::cast::{Script, call, hang, looker, say, stage, turn};
+use super::{Live, Outside};
 use countersign::{BuildError, Limits, Policy, Reason, Runner, Single, Status, Tool, Usage};
 
 pub(super) const LIVE: &[Live] = &[
@@ -13,6 +13,15 @@ pub(super) const LIVE: &[Live] = &[
         outside: &[],
         must: (Status::Blocked, Reason::TurnLimit),
         refused: &[],
+    },
+    Live {
+        name: "limits/raised",
+        about: "a person resumes it with more turns, and it goes on where it stood",
+        task: "Look in four rooms.",
+        runner: || limited(four_rooms, Limits { turns: 3, ..Limits::default() }),
+        outside: &[Outside::MoreTurns(9)],
+        must: (Status::Completed, Reason::Verified),
+        refused: &[Reason::TurnLimit],
     },
     Live {
         name: "limits/tool_calls",
@@ -56,4 +65,8 @@ fn limited(script: Script, limits: Limits) -> Result<Runner, BuildError> {
 
 fn everywhere(r: &countersign::ModelRequest) -> countersign::ModelReply {
     call("look", &format!("room {}", turn(r)))
+}
+
+fn four_rooms(r: &countersign::ModelRequest) -> countersign::ModelReply {
+    if turn(r) < 4 { everywhere(r) } else { say("All four rooms are empty.") }
 }

@@ -1,7 +1,7 @@
 //! What every scenario came to, for a person. Nothing in it changes from run to run.
 
 use super::row::{CameTo, Row, name};
-use countersign::{Run, Status, explain};
+use countersign::{Decision, Run, Status, explain};
 use std::fmt::Write;
 
 const HEADS: [&str; 6] = ["scenario", "mode", "events", "decision", "reason", "refused on the way"];
@@ -75,7 +75,8 @@ fn refusals(came_to: &CameTo, text: &mut String) {
 fn cells(row: &Row) -> [String; 6] {
     let scenario = row.scenario.clone();
     let Ok(came_to) = &row.came_to else { return [scenario, "-".into(), "-".into(), "-".into(), "not played".into(), String::new()] };
-    let refused: Vec<&str> = came_to.refused.iter().map(|d| d.completion_reason.name()).collect();
+    let once_each = came_to.refused.chunk_by(|a, b| a.completion_reason == b.completion_reason);
+    let refused: Vec<String> = once_each.map(times).collect();
     [
         scenario,
         came_to.end.agent_mode.to_string(),
@@ -84,6 +85,12 @@ fn cells(row: &Row) -> [String; 6] {
         came_to.end.completion_reason.name().into(),
         refused.join(", "),
     ]
+}
+
+/// The reason of refusals that share it, and how many there were.
+fn times(refused: &[Decision]) -> String {
+    let reason = refused.first().map_or("", |d| d.completion_reason.name());
+    if refused.len() > 1 { format!("{reason} x{}", refused.len()) } else { reason.into() }
 }
 
 /// One line; what says how it ended is painted.
