@@ -3,6 +3,14 @@
 //! An event names only nodes that earlier events made, so the evidence graph is acyclic by construction.
 //! Node ids are handed out by the ledger: each variant says which nodes it makes.
 
+mod call;
+mod course;
+mod result;
+
+pub use call::*;
+pub use course::*;
+pub use result::*;
+
 use crate::decision::{Decision, Form};
 use crate::node::{NodeId, Str};
 use crate::policy::{Limits, ModeRules, Policy};
@@ -21,430 +29,6 @@ pub struct Record {
     /// The fact.
     #[serde(flatten)]
     pub event: Event,
-}
-
-/// How a tool run, a job or an activation ended.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// It did what it was asked to do.
-    Completed,
-    /// It ended well and said nothing.
-    Empty,
-    /// A limit ended it; what it has is partial.
-    CutOff,
-    /// It failed.
-    Failed,
-    /// It ran out of time.
-    TimedOut,
-    /// It was cancelled.
-    Cancelled,
-    /// It was refused and did not run.
-    Rejected,
-    /// Whoever ran it is gone and nobody can tell.
-    Lost,
-}
-
-/// Why a provider stopped.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Finish {
-    /// It was done.
-    #[default]
-    Stop,
-    /// It asked for tools.
-    ToolCalls,
-    /// Its output limit.
-    Length,
-    /// Its content filter.
-    ContentFilter,
-}
-
-/// What a tool may do to the world.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Effect {
-    /// Looks.
-    Read,
-    /// Changes something.
-    Write,
-    /// Changes something that cannot be changed back.
-    Destructive,
-    /// Verifies the state of things, and says pass or fail.
-    Check,
-    /// Bookkeeping: todo lists, waiting, transfers, status. Never evidence.
-    Control,
-}
-
-impl Effect {
-    /// Whether running it twice could matter.
-    pub fn changes(self) -> bool {
-        matches!(self, Self::Write | Self::Destructive)
-    }
-}
-
-/// What happens when a tool is called.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CallKind {
-    /// It is run.
-    Run,
-    /// A sub-agent works on it; its result comes back to the caller.
-    Delegate,
-    /// A specialist takes over; control comes back to the caller.
-    Transfer,
-    /// It ends the activation: `conclude`, `report`, a plan, a verdict.
-    Terminal,
-    /// The loop itself answers it: a question to the user, an attestation, a record, a todo list.
-    Loop,
-}
-
-/// What a tool declared, copied into the log with each call: a ruling needs no registry.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Declared {
-    /// What happens when it is called.
-    pub kind: CallKind,
-    /// What it may do.
-    pub effect: Effect,
-    /// Whether running it twice is the same as running it once.
-    pub idempotent: bool,
-    /// Whether a person has to grant each call.
-    pub approval: bool,
-    /// Whether its completed result counts as evidence.
-    pub evidence: bool,
-    /// Whether it works in scratch space, which makes no evidence stale.
-    #[serde(default)]
-    pub scratch: bool,
-    /// Whether it goes on in the background, so that its result comes as input later.
-    #[serde(default)]
-    pub background: bool,
-    /// Whether the transfer hands the answer over for good (where the policy allows it).
-    #[serde(default)]
-    pub terminal: bool,
-}
-
-impl Declared {
-    /// A run of a tool with this effect: reads and checks are idempotent, control is no evidence.
-    pub fn run(effect: Effect) -> Self {
-        Self {
-            kind: CallKind::Run,
-            effect,
-            idempotent: !effect.changes(),
-            approval: effect == Effect::Destructive,
-            evidence: effect != Effect::Control,
-            scratch: false,
-            background: false,
-            terminal: false,
-        }
-    }
-
-    /// A call that the runtime answers itself.
-    pub fn of(kind: CallKind) -> Self {
-        Self { kind, ..Self::run(Effect::Control) }
-    }
-}
-
-/// One call that a model asked for.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Call {
-    /// The tool.
-    pub name: Str,
-    /// Its arguments: JSON text, as the model wrote it.
-    pub args: Str,
-    /// The provider's id. A label only: it may be missing, and it repeats within real transcripts.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub label: Option<Str>,
-    /// What the tool declared.
-    pub declared: Declared,
-    /// The plan step it is made for, where the activation does not say.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub step: Option<NodeId>,
-    /// The result that it reads again in full.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub reads: Option<NodeId>,
-}
-
-/// How an activation came to be.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Via {
-    /// A mode asked a question.
-    Asked,
-    /// A mode asked for a plan step to be carried out.
-    Step(NodeId),
-    /// A call handed the work over: a delegation or a transfer.
-    Call(NodeId),
-    /// A sub-agent of which only its start and its end are known (an imported log).
-    Child,
-    /// An agent of which only what it did is known: nobody recorded its start or its end, so its end is
-    /// no obligation (an imported log, a hand-written loop).
-    Observed,
-}
-
-/// Tokens and cost of one model call, as the provider counts them.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-pub struct Usage {
-    /// Tokens given.
-    pub input_tokens: u64,
-    /// Tokens made.
-    pub output_tokens: u64,
-    /// Cost in millionths of the provider's currency unit.
-    #[serde(default)]
-    pub cost_micros: u64,
-}
-
-/// What a reply carries apart from its text and calls.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-pub struct ReplyExtra {
-    /// The reasoning channel. Kept apart: it is never an answer.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub reasoning: Option<Str>,
-    /// Set where the text is a tool call written out as prose.
-    #[serde(default)]
-    pub markup: bool,
-    /// Tokens and cost.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub usage: Option<Usage>,
-}
-
-/// That a result shown to a model is not the whole of it.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Cut {
-    /// Bytes of the whole.
-    pub size: u64,
-    /// Whether the copy says that it was cut.
-    pub marked: bool,
-    /// The sub-agent result of which this is a copy, where it is one.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub of: Option<NodeId>,
-    /// Where the whole is kept.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub full: Option<Str>,
-}
-
-/// One step of a plan.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct StepSpec {
-    /// Its name within the plan.
-    pub id: Str,
-    /// What is to be done.
-    #[serde(default = "empty")]
-    pub text: Str,
-    /// Steps that must be done before it.
-    #[serde(default)]
-    pub needs: Vec<Str>,
-}
-
-fn empty() -> Str {
-    "".into()
-}
-
-/// One fact that a sub-agent claims. Two results whose claims share a key and differ are a conflict.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Claim {
-    /// What it is about.
-    pub key: Str,
-    /// What is claimed.
-    pub value: Str,
-    /// From 0 to 100, where the claimant says.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub confidence: Option<u8>,
-}
-
-/// What a sub-agent hands over beside its text.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-pub struct Report {
-    /// Facts claimed.
-    #[serde(default)]
-    pub claims: Vec<Claim>,
-    /// A verdict, where the work was a review.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub verdict: Option<Verdict>,
-    /// Criteria of that verdict, and whether each is met.
-    #[serde(default)]
-    pub criteria: Vec<(Str, bool)>,
-    /// Files or other things that it made.
-    #[serde(default)]
-    pub artefacts: Vec<Str>,
-    /// Evidence that it names, in its own words.
-    #[serde(default)]
-    pub evidence: Vec<Str>,
-    /// Evidence-counting calls that completed inside it, as a foreign runtime tells it. Ours are in the log.
-    #[serde(default)]
-    pub executed: u32,
-}
-
-/// What a review came to.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// Every criterion is met.
-    Approved,
-    /// At least one is not.
-    Rejected,
-}
-
-/// What a synthesis did with one result.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Disposed {
-    /// Used.
-    Adopted,
-    /// Not used.
-    Rejected,
-    /// Says the same as another.
-    Duplicate,
-    /// Overtaken by another.
-    Superseded,
-    /// Left open, and said so.
-    Unresolved,
-}
-
-/// A result with what the synthesis did with it.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Disposition {
-    /// The result node.
-    pub result: NodeId,
-    /// What was done with it.
-    pub disposition: Disposed,
-    /// Why. Needed where it is not adopted.
-    #[serde(default = "empty")]
-    pub why: Str,
-}
-
-/// A disagreement settled by name.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Resolution {
-    /// The key on which results disagreed; `verdict:<result>` for a verdict against its own criteria.
-    pub key: Str,
-    /// How it was settled, and why.
-    #[serde(default = "empty")]
-    pub why: Str,
-}
-
-/// Who or what asked for a continuation.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NudgeBy {
-    /// The gate: something is missing.
-    Gate,
-    /// A guard.
-    Guard,
-    /// A stop hook of a foreign host.
-    Hook,
-    /// Repeat detection. Uses no allowance: the run was going on anyway.
-    Repeat,
-    /// The agent loop: the agent has to end by its structured output. Uses no allowance; bounded.
-    Format,
-}
-
-/// What a guard said of a candidate.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GuardVerdict {
-    /// The finish may stand.
-    Accept,
-    /// A second look, with what to tell the agent.
-    Nudge(Str),
-    /// The run is to stop, for a reason.
-    Stop(Str),
-    /// The guard panicked; the text says how. The policy says what it means.
-    Panicked(Str),
-}
-
-/// When a cancellation takes hold.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CancelWhen {
-    /// At once; what is under way is abandoned.
-    AtOnce,
-    /// When the model's reply is in.
-    AfterReply,
-    /// When the tools under way have ended.
-    AfterTools,
-}
-
-/// Why a run stopped.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cause {
-    /// The loop ended by itself.
-    Natural,
-    /// It was paused.
-    Pause,
-    /// It waits for a person.
-    AwaitingHuman,
-    /// The limit on turns.
-    TurnLimit,
-    /// A limit on calls, tokens, cost, activations or events.
-    Budget,
-    /// The deadline.
-    Timeout,
-    /// The provider failed.
-    ProviderError,
-    /// The mode's own code failed.
-    ModeError,
-    /// Something else failed.
-    Error,
-    /// The user cancelled.
-    UserCancelled,
-    /// The process left while idle.
-    IdleExit,
-    /// The limit on revisions of the plan.
-    ReplanLimit,
-    /// The limit on transfers.
-    TransferLimit,
-    /// The same call over and over.
-    Repeating,
-    /// A guard ended the run.
-    Guard,
-}
-
-impl Cause {
-    /// The name on the wire.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Natural => "natural",
-            Self::Pause => "pause",
-            Self::AwaitingHuman => "awaiting_human",
-            Self::TurnLimit => "turn_limit",
-            Self::Budget => "budget",
-            Self::Timeout => "timeout",
-            Self::ProviderError => "provider_error",
-            Self::ModeError => "mode_error",
-            Self::Error => "error",
-            Self::UserCancelled => "user_cancelled",
-            Self::IdleExit => "idle_exit",
-            Self::ReplanLimit => "replan_limit",
-            Self::TransferLimit => "transfer_limit",
-            Self::Repeating => "repeating",
-            Self::Guard => "guard",
-        }
-    }
-
-    /// Whether the run may still be final: it ended, paused or waits, and no limit or error did it.
-    pub fn is_normal(self) -> bool {
-        matches!(self, Self::Natural | Self::Pause | Self::AwaitingHuman)
-    }
-}
-
-/// Who started a run again.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ResumedBy {
-    /// A person: grants a fresh allowance.
-    Person,
-    /// Recovery after a crash: grants none.
-    Crash,
-}
-
-/// A check as it was when the run began.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct CheckName {
-    /// Its name.
-    pub name: Str,
-    /// Its version.
-    pub version: u32,
 }
 
 /// Everything needed to rule on the log years later.
@@ -473,7 +57,7 @@ pub struct RunStarted {
     /// What the caller requires.
     pub policy: Policy,
     /// Digest of that policy; blank where it is to be made.
-    #[serde(default = "empty")]
+    #[serde(default)]
     pub policy_digest: Str,
     /// The checks that rule.
     pub checks: Vec<CheckName>,
@@ -580,7 +164,7 @@ pub enum Event {
         /// Who says so.
         by: Str,
         /// Why.
-        #[serde(default = "empty")]
+        #[serde(default)]
         why: Str,
         /// Arguments as the approver changed them.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -676,7 +260,7 @@ pub enum Event {
         /// Completed is done; `cut_off` is not.
         outcome: StepOutcome,
         /// Why, where it is blocked.
-        #[serde(default = "empty")]
+        #[serde(default)]
         why: Str,
     },
     /// A settled step is open again.
@@ -786,7 +370,7 @@ pub enum Event {
         /// Why.
         cause: Cause,
         /// In words.
-        #[serde(default = "empty")]
+        #[serde(default)]
         why: Str,
     },
     /// The process died; recorded by whoever found out.
@@ -818,16 +402,4 @@ pub enum Event {
         #[serde(default)]
         rests_on: Vec<NodeId>,
     },
-}
-
-/// How a step came to an end.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StepOutcome {
-    /// Done.
-    Done,
-    /// A limit ended it: not done.
-    CutOff,
-    /// It cannot be done, for a reason.
-    Blocked,
 }

@@ -4,13 +4,18 @@
 //! `ground`, first match first; what it means is fixed by `verdict`, one arm each. Nothing else in the
 //! program can make a [`Final`].
 
+mod record;
+mod standing;
+
 use crate::check::{Check, View, built_in};
-use crate::decision::{Decision, Finding, Form, Next, Reason, Status, Verification};
-use crate::event::{Cause, CheckName, Finish};
-use crate::ledger::{Activation, Ledger, StepState, target};
-use crate::node::{NodeId, NodeKind, ROOT, Ref, Str};
-use crate::policy::{OnCapSpent, OnMissingEvidence};
+use crate::decision::{Decision, Finding, Form, Next, Reason, Status};
+use crate::event::{Cause, CheckName};
+use crate::ledger::Ledger;
+use crate::node::{NodeId, ROOT, Str};
+use crate::policy::OnMissingEvidence;
+use record::{completion, write};
 use serde::Serialize;
+use standing::{ambiguous_approval, deliverable_unverified, filtered, no_progress, only_control_is_out, others_run, spent};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The version of the precedence below, recorded with each run.
@@ -377,147 +382,5 @@ fn verdict(ground: Ground, view: &View<'_>, findings: &[Finding]) -> (Status, Re
         Ground::Lacking(reason) => (S::InProgress, reason, N::Nudge),
         // Nothing is missing.
         Ground::Clear => (S::Completed, completion(view), N::Deliver),
-    }
-}
-
-/// What a clear run's answer rests on.
-fn completion(view: &View<'_>) -> Reason {
-    let policy = view.policy();
-    let asked = policy.require_execution_evidence || policy.require_checks || policy.governance.is_some();
-    match () {
-        () if !asked => Reason::NotRequired,
-        () if !failed(view).is_empty() => Reason::VerifiedPartial,
-        () => Reason::Verified,
-    }
-}
-
-/// What failed for good: calls that no later call of the same tool made good, direct sub-agents that did
-/// not end well, and blocked steps.
-fn failed(view: &View<'_>) -> Vec<Ref> {
-    let ledger = view.ledger;
-    let calls = view.refs(ledger.failed_calls().into_iter().filter(|n| ledger.within(ledger.owner(*n), view.scope)));
-    let children = view.direct(&ledger.open().unsound);
-    let in_plan = |n: &NodeId| ledger.step(*n).is_some_and(|s| s.state == StepState::Blocked && ledger.within(s.scope, view.scope));
-    let steps = view.refs(ledger.open().blocked.iter().filter(in_plan));
-    calls.into_iter().chain(children).chain(steps).collect()
-}
-
-/// Whether the approval that is open is for one of the calls that share an id.
-fn ambiguous_approval(view: &View<'_>) -> bool {
-    let shared = view.ledger.ambiguous_calls();
-    view.ledger.open().approvals.iter().filter_map(|n| view.ledger.approval(n)).any(|a| shared.contains(&a.on))
-}
-
-/// Whether the provider's filter left nothing: of the candidate, or of the last reply where there is none.
-fn filtered(view: &View<'_>) -> bool {
-    match view.candidate {
-        Some((_, made)) => made.finish == Finish::ContentFilter && made.text.trim().is_empty(),
-        None => {
-            let replies = view.ledger.activations().iter().filter_map(|a| a.last_reply);
-            let newest = replies.max().filter(|_| view.is_root()).and_then(|n| view.ledger.reply(n));
-            newest.is_some_and(|(text, finish, _)| finish == Finish::ContentFilter && text.trim().is_empty())
-        }
-    }
-}
-
-/// Whether somebody other than the producer is still at work.
-fn others_run(view: &View<'_>, findings: &[Finding]) -> bool {
-    let by = view.candidate.map(|(_, made)| made.by);
-    let producer = by.and_then(|n| view.ledger.activation(n));
-    let same_agent = |r: &&Ref| view.ledger.activation(r.node).zip(producer).is_some_and(|(a, p)| a.id == p.id || a.agent == p.agent);
-    subjects(findings, "tools_closed").next().is_some()
-        || subjects(findings, "background_done").next().is_some()
-        || subjects(findings, "sub_agents_done").any(|r| !same_agent(&r))
-        || subjects(findings, "transfers_returned").any(|r| !reply_is_in(view, r.node) && !goes_to(view, r.node, producer))
-}
-
-/// Whether a transfer put this very agent to work: its words are then all that is to come of it.
-fn goes_to(view: &View<'_>, transfer: NodeId, agent: Option<&Activation>) -> bool {
-    let call = view.ledger.tool_run(transfer).and_then(|r| view.ledger.call(r));
-    call.zip(agent).is_some_and(|(call, agent)| target(&call.name) == &*agent.agent)
-}
-
-fn subjects<'a>(findings: &'a [Finding], check: &'a str) -> impl Iterator<Item = &'a Ref> {
-    findings.iter().filter(move |f| &*f.check == check).flat_map(|f| &f.subjects)
-}
-
-/// Whether nothing is under way but control that a specialist, who has replied, did not give back.
-fn only_control_is_out(view: &View<'_>, findings: &[Finding]) -> bool {
-    let open = |f: &&Finding| matches!(&*f.check, "tools_closed" | "background_done" | "sub_agents_done" | "transfers_returned");
-    let mut subjects = findings.iter().filter(open).flat_map(|f| &f.subjects).peekable();
-    subjects.peek().is_some() && subjects.all(|r| r.kind == NodeKind::Transfer && reply_is_in(view, r.node))
-}
-
-fn reply_is_in(view: &View<'_>, transfer: NodeId) -> bool {
-    let child = view.ledger.tool_run(transfer).and_then(|r| r.child).and_then(|c| view.ledger.activation(c));
-    child.is_some_and(|c| !c.open && c.result.is_some())
-}
-
-/// Whether the allowance for continuations is used up.
-fn spent(view: &View<'_>) -> bool {
-    view.ledger.totals().continuations >= view.ledger.limits().continuations
-}
-
-/// Whether all that is missing is of the kind that a policy may let go: never an open obligation, an
-/// unreconciled result or an invalid candidate.
-fn deliverable_unverified(view: &View<'_>, findings: &[Finding]) -> bool {
-    let may_go = |f: &Finding| matches!(&*f.check, "evidence_ok" | "checks_pass" | "evidence_fresh" | "governance_met" | "guard_ok");
-    view.policy().on_cap_spent == OnCapSpent::Deliver && view.candidate.is_some() && findings.iter().all(may_go)
-}
-
-/// Whether the agent was told what is missing and came back with the same words on the same evidence.
-fn no_progress(view: &View<'_>, findings: &[Finding]) -> bool {
-    let Some((seq, _, evidence)) = view.ledger.totals().ruled else { return false };
-    let Some(last) = view.ledger.last_decision(view.scope) else { return false };
-    let before = match view.ledger.event(seq) {
-        Some(crate::Event::Decided { candidate: Some(node), .. }) => view.ledger.candidate(*node),
-        _ => None,
-    };
-    let same_words = before.zip(view.candidate).is_some_and(|(old, (_, new))| !std::ptr::eq(old, new) && old.text.trim() == new.text.trim());
-    let same_lack = last.missing().eq(findings.iter().map(|f| &*f.check));
-    matches!(last.next, Next::Nudge | Next::Continue) && same_words && same_lack && evidence == view.ledger.totals().evidence
-}
-
-/// Writes the ruling down.
-fn write(view: &View<'_>, findings: Vec<Finding>, status: Status, reason: Reason, next: Next) -> Decision {
-    let finalizable = next == Next::Deliver;
-    let of = |check: &str| subjects(&findings, check).cloned().collect::<Vec<_>>();
-    let started = view.ledger.started();
-    let candidate = view.candidate.filter(|_| finalizable);
-    let verification = match reason {
-        Reason::Verified => Verification::Verified,
-        Reason::VerifiedPartial => Verification::VerifiedPartial,
-        Reason::NotRequired => Verification::NotRequired,
-        Reason::Unverified => Verification::Unverified,
-        _ => Verification::None,
-    };
-    Decision {
-        status,
-        finalizable,
-        finalized: finalizable || reason == Reason::AlreadyFinal,
-        completion_reason: reason,
-        final_text: candidate.map(|(_, made)| made.text.clone()),
-        verification,
-        evidence_verified: matches!(reason, Reason::Verified | Reason::VerifiedPartial),
-        evidence_refs: candidate.map(|(node, _)| view.refs(view.ledger.evidence(node))).unwrap_or_default(),
-        failed_refs: if finalizable { failed(view) } else { Vec::new() },
-        pending_tool_runs: of("tools_closed"),
-        pending_execution_ids: of("background_done"),
-        pending_plan_steps: of("plan_settled"),
-        pending_transfers: of("transfers_returned"),
-        pending_sub_agents: of("sub_agents_done"),
-        pending_approvals: of("approvals_settled"),
-        pending_questions: of("questions_answered"),
-        unreconciled_results: of("replies_reconciled"),
-        conflicts: view.ledger.conflicts().iter().filter(|c| c.results.iter().any(|r| view.is_direct(*r))).map(|c| c.key.clone()).collect(),
-        missing_checks: findings,
-        next,
-        agent_mode: started.map_or_else(|| "".into(), |s| s.mode.clone()),
-        run_id: started.map_or_else(|| "".into(), |s| s.run.clone()),
-        conversation_id: started.and_then(|s| s.conversation.clone()),
-        message_id: started.and_then(|s| s.message.clone()),
-        candidate_len: view.candidate.map_or(0, |(_, made)| made.text.len()),
-        policy_digest: started.map_or_else(Str::default, |s| s.policy_digest.clone()),
-        at_seq: view.ledger.seq(),
     }
 }
