@@ -1,5 +1,75 @@
-use crate::measure::Row;
-pub fn rows() -> Vec<Row> {
-    vec![]
+//! 1,000 concurrent runs of 5 calls: throughput against the hand-written loop, and memory while they wait.
+
+use crate::measure::{Row, interleaved, peak_rss_kib};
+use crate::turn::{by_hand, runtime};
+use crate::{hand, ours};
+use countersign::Effect;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+const RUNS: usize = 1000;
+const CALLS: usize = 5;
+
+pub(crate) fn rows() -> Vec<Row> {
+    let rt = runtime();
+    let mut floor = || hand_fleet(&rt, Duration::ZERO);
+    let mut fleet = || our_fleet(&rt, Duration::ZERO);
+    let us = interleaved(3, &mut [&mut floor, &mut fleet]);
+    let names = ["hand-written, 1,000 at once", "countersign, 1,000 at once"];
+    let first = us.first().copied().unwrap_or(f64::NAN);
+    let throughput = names.iter().zip(&us).map(|(name, us)| Row {
+        ratio_to_floor: Some(us / first),
+        more: vec![("throughput_of_floor", first / us)],
+        ..Row::new(*name, CALLS, us / RUNS as f64, "run")
+    });
+    let mut rows: Vec<Row> = throughput.collect();
+    for (who, name) in [("hand", "hand-written, 10 ms model"), ("ours", "countersign, 10 ms model")] {
+        rows.push(Row { peak_rss_kib: in_child(who, 10), ..Row::new(name, CALLS, f64::NAN, "run") });
+    }
+    rows
 }
-pub fn child(_: &str, _: u64) {}
+
+/// A process of its own, so that its peak is its own. Prints the peak in KiB.
+pub(crate) fn child(who: &str, latency_ms: u64) {
+    let rt = runtime();
+    let latency = Duration::from_millis(latency_ms);
+    if who == "hand" {
+        hand_fleet(&rt, latency)
+    } else {
+        our_fleet(&rt, latency)
+    }
+    println!("{}", peak_rss_kib().unwrap_or(0));
+}
+
+fn in_child(who: &str, latency_ms: u64) -> Option<u64> {
+    let this = std::env::current_exe().ok()?;
+    let said = std::process::Command::new(this).args(["fleet-child", who, &latency_ms.to_string()]).output().ok()?;
+    String::from_utf8_lossy(&said.stdout).trim().parse().ok()
+}
+
+fn hand_fleet(rt: &Runtime, latency: Duration) {
+    let (script, tools) = by_hand(CALLS, latency);
+    let shared = Arc::new((script, tools));
+    rt.block_on(async {
+        let run = |shared: Arc<(hand::Script, hand::Tools)>| async move { hand::run(&shared.0, &shared.1, false).await };
+        let runs: Vec<_> = (0..RUNS).map(|_| tokio::spawn(run(shared.clone()))).collect();
+        for run in runs {
+            assert!(run.await.is_ok_and(|answer| &*answer == "done"));
+        }
+    });
+}
+
+fn our_fleet(rt: &Runtime, latency: Duration) {
+    let (runner, journal) = ours::runner(CALLS, Effect::Read, latency);
+    rt.block_on(async {
+        let run = || {
+            let (runner, journal) = (runner.clone(), journal.clone());
+            tokio::spawn(async move { ours::run(&runner, &journal, CALLS).await.is_some() })
+        };
+        let runs: Vec<_> = (0..RUNS).map(|_| run()).collect();
+        for run in runs {
+            assert!(run.await.is_ok_and(|verified| verified));
+        }
+    });
+}

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// One message. What a model reads of it is its business.
 #[derive(Clone)]
 #[allow(dead_code, reason = "a history holds what a model would read")]
-pub enum Message {
+pub(crate) enum Message {
     User(Arc<str>),
     Assistant(Arc<str>, Vec<Call>),
     Tool(Arc<str>),
@@ -17,34 +17,34 @@ pub enum Message {
 
 /// One call.
 #[derive(Clone)]
-pub struct Call {
-    pub name: Arc<str>,
-    pub args: Arc<str>,
+pub(crate) struct Call {
+    pub(crate) name: Arc<str>,
+    pub(crate) args: Arc<str>,
 }
 
 /// One reply.
-pub struct Reply {
-    pub text: Arc<str>,
-    pub calls: Vec<Call>,
+pub(crate) struct Reply {
+    pub(crate) text: Arc<str>,
+    pub(crate) calls: Vec<Call>,
 }
 
 /// A model.
 #[async_trait]
-pub trait Model: Send + Sync {
+pub(crate) trait Model: Send + Sync {
     async fn reply(&self, history: Arc<Vec<Message>>) -> Reply;
 }
 
 /// A tool.
 #[async_trait]
-pub trait Tool: Send + Sync {
+pub(crate) trait Tool: Send + Sync {
     async fn run(&self, args: Arc<str>) -> String;
 }
 
 /// Calls one tool `n` times, then answers.
-pub struct Script {
-    pub name: Arc<str>,
-    pub args: Arc<[Arc<str>]>,
-    pub latency: Duration,
+pub(crate) struct Script {
+    pub(crate) name: Arc<str>,
+    pub(crate) args: Arc<[Arc<str>]>,
+    pub(crate) latency: Duration,
 }
 
 #[async_trait]
@@ -63,7 +63,7 @@ impl Model for Script {
 }
 
 /// A tool that is done at once.
-pub struct Quick;
+pub(crate) struct Quick;
 
 #[async_trait]
 impl Tool for Quick {
@@ -73,10 +73,10 @@ impl Tool for Quick {
 }
 
 /// Tools by name.
-pub type Tools = HashMap<Arc<str>, Arc<dyn Tool>>;
+pub(crate) type Tools = HashMap<Arc<str>, Arc<dyn Tool>>;
 
 /// The loop. `copied` hands the model a copy of the history instead of a share.
-pub async fn run(model: &dyn Model, tools: &Tools, copied: bool) -> Arc<str> {
+pub(crate) async fn run(model: &dyn Model, tools: &Tools, copied: bool) -> Arc<str> {
     let mut history = Arc::new(vec![Message::User("task".into())]);
     loop {
         let shown = if copied { Arc::new((*history).clone()) } else { history.clone() };

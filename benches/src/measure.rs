@@ -4,31 +4,31 @@ use cpu_time::ThreadTime;
 use std::fmt;
 
 /// One figure.
-pub struct Row {
+pub(crate) struct Row {
     /// What was measured; ours contain `countersign`.
-    pub name: String,
+    pub(crate) name: String,
     /// Its size.
-    pub n: usize,
+    pub(crate) n: usize,
     /// CPU time a unit, in microseconds; the unit is said in `unit`.
-    pub us_cpu: f64,
+    pub(crate) us_cpu: f64,
     /// A turn, a run, an ask, a decision.
-    pub unit: &'static str,
+    pub(crate) unit: &'static str,
     /// How many times the hand-written loop of the same run.
-    pub ratio_to_floor: Option<f64>,
+    pub(crate) ratio_to_floor: Option<f64>,
     /// The largest memory of the process, where it was measured.
-    pub peak_rss_kib: Option<u64>,
+    pub(crate) peak_rss_kib: Option<u64>,
     /// Further figures.
-    pub more: Vec<(&'static str, f64)>,
+    pub(crate) more: Vec<(&'static str, f64)>,
 }
 
 impl Row {
     /// A figure without a floor.
-    pub fn new(name: impl Into<String>, n: usize, us_cpu: f64, unit: &'static str) -> Self {
+    pub(crate) fn new(name: impl Into<String>, n: usize, us_cpu: f64, unit: &'static str) -> Self {
         Self { name: name.into(), n, us_cpu, unit, ratio_to_floor: None, peak_rss_kib: None, more: Vec::new() }
     }
 
     /// One JSON object.
-    pub fn json(&self) -> String {
+    pub(crate) fn json(&self) -> String {
         let mut object = serde_json::json!({
             "name": self.name, "n": self.n, "us_cpu": round(self.us_cpu), "unit": self.unit,
             "ratio_to_floor": self.ratio_to_floor.map(round), "peak_rss_kib": self.peak_rss_kib,
@@ -58,20 +58,20 @@ fn round(value: f64) -> f64 {
 }
 
 /// CPU time of this thread for one call, in microseconds.
-pub fn cpu_us(f: impl FnOnce()) -> f64 {
+pub(crate) fn cpu_us(f: impl FnOnce()) -> f64 {
     let start = ThreadTime::now();
     f();
     start.elapsed().as_secs_f64() * 1e6
 }
 
 /// The median.
-pub fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Several subjects, each run `reps` times a sample, interleaved over five samples: medians of time a call.
-pub fn interleaved(reps: usize, subjects: &mut [&mut dyn FnMut()]) -> Vec<f64> {
+pub(crate) fn interleaved(reps: usize, subjects: &mut [&mut dyn FnMut()]) -> Vec<f64> {
     for subject in subjects.iter_mut() {
         (0..reps.min(20)).for_each(|_| subject());
     }
@@ -86,13 +86,13 @@ pub fn interleaved(reps: usize, subjects: &mut [&mut dyn FnMut()]) -> Vec<f64> {
 }
 
 /// The largest resident memory of this process so far, in KiB.
-pub fn peak_rss_kib() -> Option<u64> {
+pub(crate) fn peak_rss_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?.trim().split(' ').next()?.parse().ok()
 }
 
 /// Resident memory of this process now, in KiB.
-pub fn rss_kib() -> Option<u64> {
+pub(crate) fn rss_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     status.lines().find_map(|l| l.strip_prefix("VmRSS:"))?.trim().split(' ').next()?.parse().ok()
 }

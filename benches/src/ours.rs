@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Calls one tool `n` times, then answers.
-pub struct Script {
-    pub name: Str,
-    pub args: Arc<[Str]>,
-    pub latency: Duration,
+pub(crate) struct Script {
+    pub(crate) name: Str,
+    pub(crate) args: Arc<[Str]>,
+    pub(crate) latency: Duration,
 }
 
 #[async_trait]
@@ -34,7 +34,7 @@ impl Model for Script {
 }
 
 /// A tool that is done at once.
-pub struct Quick(pub Declared);
+pub(crate) struct Quick(pub(crate) Declared);
 
 #[async_trait]
 impl Tool for Quick {
@@ -48,18 +48,18 @@ impl Tool for Quick {
 }
 
 /// Arguments that differ from call to call, as real ones do.
-pub fn args(n: usize) -> Arc<[Str]> {
+pub(crate) fn args(n: usize) -> Arc<[Str]> {
     (0..n).map(|i| format!("{{\"path\":\"src/file_{i}.rs\"}}").into()).collect()
 }
 
 /// A policy with room for `n` calls.
-pub fn policy(n: usize) -> Policy {
+pub(crate) fn policy(n: usize) -> Policy {
     let room = u32::try_from(n + 10).unwrap_or(u32::MAX);
     Policy { limits: Limits { turns: room, tool_calls: room, events: room.saturating_mul(8), ..Limits::default() }, ..Policy::execution() }
 }
 
 /// A runner for runs of `n` calls, and its journal.
-pub fn runner(n: usize, effect: Effect, latency: Duration) -> (Runner, Arc<MemoryJournal>) {
+pub(crate) fn runner(n: usize, effect: Effect, latency: Duration) -> (Runner, Arc<MemoryJournal>) {
     let journal = Arc::new(MemoryJournal::new());
     let tool = Quick(Declared::run(effect));
     let agent = Agent::new("main", "").tool(tool.spec());
@@ -75,7 +75,7 @@ pub fn runner(n: usize, effect: Effect, latency: Duration) -> (Runner, Arc<Memor
 }
 
 /// One run, asserted; its log is forgotten again.
-pub async fn run(runner: &Runner, journal: &MemoryJournal, n: usize) -> Option<RunResult> {
+pub(crate) async fn run(runner: &Runner, journal: &MemoryJournal, n: usize) -> Option<RunResult> {
     let result = runner.run("task").await.ok()?;
     assert_eq!(result.text(), Some("done"), "{:?}", result.decision);
     assert_eq!(result.decision.completion_reason, countersign::Reason::Verified);

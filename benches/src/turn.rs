@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
 /// One thread, with timers.
-pub fn runtime() -> Runtime {
+pub(crate) fn runtime() -> Runtime {
     match Builder::new_current_thread().enable_time().build() {
         Ok(runtime) => runtime,
         Err(why) => {
@@ -20,12 +20,12 @@ pub fn runtime() -> Runtime {
 }
 
 /// The hand-written loop's parts.
-pub fn by_hand(n: usize, latency: Duration) -> (hand::Script, hand::Tools) {
+pub(crate) fn by_hand(n: usize, latency: Duration) -> (hand::Script, hand::Tools) {
     let tools: hand::Tools = HashMap::from([(Arc::from("read"), Arc::new(hand::Quick) as Arc<dyn hand::Tool>)]);
     (hand::Script { name: "read".into(), args: ours::args(n), latency }, tools)
 }
 
-pub fn rows() -> Vec<Row> {
+pub(crate) fn rows() -> Vec<Row> {
     let rt = runtime();
     [5, 100, 1000].into_iter().flat_map(|n| at(&rt, n)).collect()
 }
@@ -47,7 +47,7 @@ fn at(rt: &Runtime, n: usize) -> Vec<Row> {
 }
 
 /// Some runs in a row, for an instruction counter.
-pub fn once(who: &str, n: usize, reps: usize) {
+pub(crate) fn once(who: &str, n: usize, reps: usize) {
     let rt = runtime();
     if who == "hand" {
         let (script, tools) = by_hand(n, Duration::ZERO);
