@@ -9,16 +9,20 @@
 //! | [`oracle`] | a second, naive gate agrees on random logs |
 //! | [`append`] | every illegal event is refused and leaves no trace |
 //! | [`decision`] | the JSON of a decision, word for word |
+//! | [`book`] | the README and the book say what the code does |
+//! | [`real_input`] | the two examples on real input, and the tools that confine them |
 //! | [`tidy`] | what the code may not contain |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
 
 mod append;
+mod book;
 mod cases;
 mod decision;
 mod live_resume;
 mod live_suite;
 mod oracle;
+mod real_input;
 mod scenarios;
 mod tidy;
 

@@ -1,0 +1,52 @@
+//! Mending a small Rust project, in plan-execute mode: real edits, and a real compiler to check them.
+//!
+//! ```text
+//! planner ──▶ look ──▶ edit ──▶ check ──▶ replanner ──▶ the answer
+//!                       ▲                     │
+//!                       └── edit-2, check-2 ◀─┘  while the compiler has more to suggest
+//! ```
+//!
+//! Everything happens in a scratch copy. The answer has to rest on work that was done, the last check has to
+//! have passed, nothing may have been written after it, and something has to have been edited at all.
+
+pub mod command;
+pub mod diagnostics;
+pub mod edit;
+pub mod scratch;
+pub mod scripted;
+mod something_edited;
+
+use crate::folder_tools::Folder;
+use command::AllowList;
+use countersign::{Agent, BuildError, Model, PlanExecute, Policy, Runner, Tool};
+use something_edited::SomethingEdited;
+
+/// What the run is asked to do.
+pub const TASK: &str = "Mend what the check complains of, and show that it passes.";
+
+/// What has to hold before the run may be final.
+pub fn policy() -> Policy {
+    Policy { require_checks: true, require_fresh_evidence: true, ..Policy::execution() }
+}
+
+/// A runner that mends the project in a scratch folder.
+pub fn fix_runner(scratch: &Folder, allowed: AllowList, model: impl Model + 'static) -> Result<Runner, BuildError> {
+    let (list, read, edit) = (scratch.list_tool(), scratch.read_tool(), edit::tool(scratch));
+    let check = allowed.tool(scratch);
+    let executor = Agent::new("executor", "Carry out one step with your tools, and say what came of it.")
+        .tool(list.spec())
+        .tool(read.spec())
+        .tool(edit.spec())
+        .tool(check.spec());
+    Runner::builder(PlanExecute, model)
+        .agent(PlanExecute::planner("Plan: look, edit, check."))
+        .agent(PlanExecute::replanner("Answer from what the steps came to, or revise the plan."))
+        .agent(executor)
+        .tool(list)
+        .tool(read)
+        .tool(edit)
+        .tool(check)
+        .check(SomethingEdited)
+        .policy(policy())
+        .build()
+}
