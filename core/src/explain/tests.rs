@@ -67,7 +67,7 @@ not final: a sub-agent is still at work (pending_sub_agents) → wait
    - result of `c` (sub_agent:6): completed
    → say of each result what became of it, and answer in your own words
 
-3. results disagree on port (conflicts_resolved)
+3. results disagree on `port`: `80` or `81` (conflicts_resolved)
    - result of `b` (sub_agent:4): completed
    - result of `c` (sub_agent:6): completed
    → settle each by name and say how

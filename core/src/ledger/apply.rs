@@ -173,10 +173,9 @@ impl Ledger {
                 if *started {
                     self.totals.stop = None;
                     self.totals.crashed = false;
-                    self.totals.provider_failures = 0;
-                    self.activations.iter_mut().for_each(|act| act.failures = 0);
                     if *by == ResumedBy::Person {
                         self.totals.continuations = 0;
+                        self.activations.iter_mut().filter(|act| act.open).for_each(|act| act.failures = 0);
                     }
                     if limits.is_some() {
                         self.limits_from = Some(record.seq);
