@@ -28,7 +28,7 @@ fn started(task: &str) -> RunStarted {
         rules: ModeRules::owner("me"),
         policy: Policy::execution(),
         policy_digest: "".into(),
-        checks: Vec::new(),
+        checks: Default::default(),
     }
 }
 

@@ -21,7 +21,7 @@ fn start(policy: Policy) -> RunStarted {
         rules: ModeRules::owner("main"),
         policy,
         policy_digest: "".into(),
-        checks: Vec::new(),
+        checks: Default::default(),
     }
 }
 

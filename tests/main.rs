@@ -3,6 +3,7 @@
 //! | module | what it proves |
 //! |---|---|
 //! | [`scenarios`] | every scenario ends as it says, whoever rewrites it |
+//! | [`driver`] | the modes on the driver, taken up again from every event; approvals; streams |
 //! | [`live_resume`] | a run comes to the same, whichever event its process died at |
 //! | [`live_suite`] | every live scenario comes to what it must, and its log to the same ruling |
 //! | [`cases`] | every duty named by a scenario has a test, or an issue that owns it |
@@ -19,6 +20,7 @@ mod append;
 mod book;
 mod cases;
 mod decision;
+mod driver;
 mod live_resume;
 mod live_suite;
 mod oracle;

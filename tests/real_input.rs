@@ -38,8 +38,8 @@ async fn call(tool: &impl Tool, args: serde_json::Value) -> Result<String, ToolE
     let request = ToolRequest { run: "r".into(), call: NodeId(1), args: args.to_string().into() };
     let done = tool.run(request);
     match tool.timeout() {
-        Some(limit) => tokio::time::timeout(limit, done).await.unwrap_or(Err(ToolError::TimedOut(limit))).map(|o| o.text),
-        None => done.await.map(|o| o.text),
+        Some(limit) => tokio::time::timeout(limit, done).await.unwrap_or(Err(ToolError::TimedOut(limit))).map(|o| o.text.to_string()),
+        None => done.await.map(|o| o.text.to_string()),
     }
 }
 

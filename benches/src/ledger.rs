@@ -55,7 +55,7 @@ fn history(events: usize) -> Option<Run> {
         rules: ModeRules::owner("main"),
         policy: Policy { reconciliation: Some(Reconciliation::Explicit), ..Policy::execution() },
         policy_digest: Str::default(),
-        checks: Vec::new(),
+        checks: Default::default(),
     };
     let mut run = Run::start(Arc::new(Gate::default()), start, 0).ok()?;
     let agent = begin(&mut run, "earlier")?;

@@ -15,6 +15,7 @@ use crate::decision::{Decision, Form};
 use crate::node::{NodeId, Str};
 use crate::policy::{Limits, ModeRules, Policy};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The version of this vocabulary; `run_started` carries the one that wrote it.
 pub const SCHEMA: u32 = 1;
@@ -60,7 +61,7 @@ pub struct RunStarted {
     #[serde(default)]
     pub policy_digest: Str,
     /// The checks that rule.
-    pub checks: Vec<CheckName>,
+    pub checks: Arc<[CheckName]>,
 }
 
 /// Text that somebody would like to be the answer.

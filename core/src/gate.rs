@@ -17,6 +17,7 @@ use record::{completion, write};
 use serde::Serialize;
 use standing::{ambiguous_approval, deliverable_unverified, filtered, no_progress, only_control_is_out, others_run, spent};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 /// The version of the precedence below, recorded with each run.
 pub const GATE_VERSION: u32 = 1;
@@ -108,7 +109,7 @@ impl Final {
 /// Built-in checks, and a user's own beside them. They can be added to, never removed.
 pub struct Gate {
     checks: Vec<Box<dyn Check>>,
-    names: Vec<CheckName>,
+    names: Arc<[CheckName]>,
 }
 
 impl Default for Gate {
@@ -127,13 +128,13 @@ impl Gate {
     /// Adds a check of the user's own. A later one of the same name is asked as well.
     #[must_use]
     pub fn with(mut self, check: impl Check + 'static) -> Self {
-        self.names.push(name_of(&check));
         self.checks.push(Box::new(check));
+        self.names = self.checks.iter().map(|c| name_of(&**c)).collect();
         self
     }
 
     /// Names and versions, as `run_started` records them.
-    pub fn names(&self) -> &[CheckName] {
+    pub fn names(&self) -> &Arc<[CheckName]> {
         &self.names
     }
 
@@ -169,9 +170,11 @@ impl Gate {
 
     fn findings(&self, view: &View<'_>) -> Vec<Finding> {
         let mut found: Vec<Finding> = Vec::new();
-        let recorded = view.ledger.started().map(|s| s.checks.as_slice()).unwrap_or_default();
+        let recorded = view.ledger.started().map(|s| &s.checks);
+        let nothing: Arc<[CheckName]> = Arc::default();
+        let recorded = recorded.unwrap_or(&nothing);
         // A run of this very gate is the common case: nothing has to be looked up then.
-        let same = recorded == self.names;
+        let same = *recorded == self.names;
         let in_force = |at: usize| same || self.names.get(at).is_some_and(|n| recorded.iter().any(|r| r.name == n.name));
         for (_, check) in self.checks.iter().enumerate().filter(|(at, _)| in_force(*at)) {
             let said = catch_unwind(AssertUnwindSafe(|| check.examine(view))).unwrap_or_else(|_| Err("it panicked".into()));

@@ -386,7 +386,7 @@ impl Ledger {
     /// A typed reference to a node.
     pub fn reference(&self, node: NodeId) -> Ref {
         let kind = self.data(node).map_or(NodeKind::Note, |d| d.kind);
-        let sub = match self.made_by(node) {
+        let sub = match self.made_by(node).filter(|_| kind == NodeKind::Note) {
             Some(Event::Note { kind, .. }) => Some(kind.clone()),
             _ => None,
         };

@@ -44,7 +44,7 @@ pub enum ReplayError {
 
 /// A run under its gate.
 pub struct Run {
-    ledger: Ledger,
+    ledger: Box<Ledger>,
     gate: Arc<Gate>,
     // INVARIANT: set only from a ruling of `gate` on `ledger`.
     final_: Option<Final>,
@@ -55,18 +55,18 @@ impl Run {
     pub fn start(gate: Arc<Gate>, mut start: RunStarted, at_ms: u64) -> Result<Self, AppendError> {
         start.schema = SCHEMA;
         start.gate = GATE_VERSION;
-        start.checks = gate.names().to_vec();
+        start.checks = gate.names().clone();
         if start.policy_digest.is_empty() {
             start.policy_digest = start.policy.digest();
         }
-        let mut run = Self { ledger: Ledger::new(), gate, final_: None };
+        let mut run = Self { ledger: Box::new(Ledger::new()), gate, final_: None };
         run.append(at_ms, [Event::RunStarted(Box::new(start))])?;
         Ok(run)
     }
 
     /// Takes a log up again: the same append, so the same ledger and the same rulings.
     pub fn replay(gate: Arc<Gate>, log: impl IntoIterator<Item = Arc<Record>>) -> Result<Self, ReplayError> {
-        let mut run = Self { ledger: Ledger::new(), gate, final_: None };
+        let mut run = Self { ledger: Box::new(Ledger::new()), gate, final_: None };
         for record in log {
             let seq = record.seq;
             if let Event::RunStarted(start) = &record.event
@@ -178,7 +178,7 @@ impl Run {
             return;
         }
         let kept: Vec<_> = self.ledger.log().iter().take(keep).cloned().collect();
-        self.ledger = Ledger::new();
+        *self.ledger = Ledger::new();
         self.final_ = None;
         for record in kept {
             // It was admitted once, from the same state.

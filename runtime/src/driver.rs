@@ -6,6 +6,7 @@
 mod act;
 mod finish;
 mod recover;
+mod rest;
 
 use crate::guard::GuardPlugin;
 use crate::hooks::Hooks;
@@ -16,16 +17,15 @@ use crate::result::RunResult;
 use crate::runner::Clock;
 use crate::tool::Tool;
 use act::{Done, Todo, carry_out};
-use countersign_core::{
-    AppendError, CancelWhen, Cause, Decision, Event, Gate, Next, NodeId, Outcome, Policy, ROOT, ReplayError, Run, RunState, Status, Str,
-};
-use countersign_modes::{Act, Agents, Mode, Out, closing, machine};
+use countersign_core::{AppendError, Cause, Decision, Event, Gate, ModeRules, NodeId, Policy, ROOT, ReplayError, Run, Str};
+use countersign_modes::{Act, Agents, Mode, Out, machine};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use futures_util::{FutureExt, pin_mut};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
+use std::task::Poll;
 use std::time::Duration;
 
 /// What every run of a runner shares.
@@ -35,6 +35,7 @@ pub(crate) struct Parts {
     pub(crate) agents: Agents,
     pub(crate) policy: Policy,
     pub(crate) policy_digest: Str,
+    pub(crate) rules: ModeRules,
     pub(crate) gate: Arc<Gate>,
     pub(crate) tools: FxHashMap<Str, Arc<dyn Tool>>,
     pub(crate) guards: Vec<GuardPlugin>,
@@ -88,16 +89,18 @@ pub(crate) struct Driver {
     tools: u32,
     follow_ups: VecDeque<Str>,
     guard_nudges: FxHashMap<usize, u32>,
+    /// Outputs that were cut, to be kept whole before the log refers to them.
+    to_keep: Vec<(NodeId, Str)>,
     at_ms: u64,
     out: Out,
 }
 
 impl Driver {
-    pub(crate) fn new(parts: Arc<Parts>, run: Run, written: usize) -> (Self, Arc<Shared>) {
+    pub(crate) fn new(parts: Arc<Parts>, run: Run, written: usize) -> (Box<Self>, Arc<Shared>) {
         let id = run.ledger().started().map_or_else(|| "".into(), |s| s.run.clone());
         let shared = Arc::new(Shared { run: id, tip: TipCell::default(), deltas: OnceLock::new(), inbox: Inbox::default() });
         let at_ms = (parts.clock)();
-        let driver = Self {
+        let driver = Box::new(Self {
             parts,
             run,
             shared: shared.clone(),
@@ -112,14 +115,15 @@ impl Driver {
             tools: 0,
             follow_ups: VecDeque::new(),
             guard_nudges: FxHashMap::default(),
+            to_keep: Vec::new(),
             at_ms,
             out: Out::default(),
-        };
+        });
         (driver, shared)
     }
 
     /// Drives to the end of the run, or to where nobody in it can go on.
-    pub(crate) async fn drive(mut self) -> Result<RunResult, DriveError> {
+    pub(crate) async fn drive(mut self: Box<Self>) -> Result<RunResult, DriveError> {
         let span = act::run_span(self.run.ledger());
         let result = tracing::Instrument::instrument(self.run_to_rest(), span).await;
         self.publish(true);
@@ -127,12 +131,12 @@ impl Driver {
         let candidate = self.run.ledger().activation(ROOT).and_then(|a| a.candidate).and_then(|n| self.run.ledger().candidate(n));
         let final_response = self.run.final_answer().cloned();
         let candidate_response = candidate.map(|c| c.text.clone()).filter(|_| final_response.is_none());
-        Ok(RunResult { final_response, candidate_response, decision, run: self.run })
+        Ok(RunResult { final_response, candidate_response, decision: *decision, run: self.run })
     }
 
-    async fn run_to_rest(&mut self) -> Result<Decision, DriveError> {
-        let most = Duration::from_millis(self.run.ledger().limits().deadline_ms);
-        let began = tokio::time::Instant::now();
+    async fn run_to_rest(&mut self) -> Result<Box<Decision>, DriveError> {
+        let (began_ms, most_ms) = (self.at_ms, self.run.ledger().limits().deadline_ms);
+        let (began, most) = (tokio::time::Instant::now(), Duration::from_millis(most_ms));
         // A timer only once something is waited for.
         let deadline = async move { tokio::time::sleep_until(began + most).await }.fuse();
         pin_mut!(deadline);
@@ -148,12 +152,24 @@ impl Driver {
                 self.flush().await?;
                 return Ok(decision);
             }
-            self.flush().await?;
+            if !self.flush_now()? {
+                self.flush().await?;
+            }
             self.begin_acts();
             if let Some(act) = self.lone_act() {
                 // Nothing to race with: it is awaited in place, without a place of its own on the heap.
                 lone.set(carry_out(self.parts.clone(), self.prepare(act)));
-                awaits = true;
+                // Ready at once, as often as not: no need to listen to anything else.
+                if let Poll::Ready(done) = futures_util::poll!(&mut lone) {
+                    self.finish(done)?;
+                    // A run that never waits still lets others have their turn, and still has a deadline.
+                    tokio::task::consume_budget().await;
+                    if self.at_ms.saturating_sub(began_ms) >= most_ms {
+                        self.stop(Cause::Timeout, "the deadline passed")?;
+                    }
+                    continue;
+                }
+                (awaits, self.lone) = (true, true);
             }
             tokio::select! {
                 biased;
@@ -169,7 +185,6 @@ impl Driver {
                 lone.set(carry_out(self.parts.clone(), Todo::Nothing));
                 (awaits, self.abandoned) = (false, false);
             }
-            self.lone = awaits;
         }
     }
 
@@ -211,18 +226,35 @@ impl Driver {
         Ok(())
     }
 
+    /// Writes what the journal does not have yet, where that can be done without waiting. False where not.
+    fn flush_now(&mut self) -> Result<bool, DriveError> {
+        let log = self.run.ledger().log();
+        let Some(new) = log.get(self.written..).filter(|_| self.to_keep.is_empty()) else { return Ok(false) };
+        if new.is_empty() {
+            return Ok(true);
+        }
+        let Some(done) = self.parts.journal.append_now(&self.shared.run, seq(self.written), new) else { return Ok(false) };
+        done?;
+        self.written = log.len();
+        self.publish(false);
+        Ok(true)
+    }
+
     /// Writes what the journal does not have yet.
     async fn flush(&mut self) -> Result<(), DriveError> {
+        for (call, whole) in std::mem::take(&mut self.to_keep) {
+            self.parts.journal.keep(&self.shared.run, call, whole).await?;
+        }
         let log = self.run.ledger().log();
         let Some(new) = log.get(self.written..).filter(|new| !new.is_empty()) else { return Ok(()) };
-        self.parts.journal.append(&self.shared.run, u32::try_from(self.written).unwrap_or(u32::MAX), new).await?;
+        self.parts.journal.append(&self.shared.run, seq(self.written), new).await?;
         self.written = log.len();
         self.publish(false);
         Ok(())
     }
 
     fn publish(&self, ended: bool) {
-        self.shared.tip.set(Tip { seq: u32::try_from(self.written).unwrap_or(u32::MAX), ended });
+        self.shared.tip.set(Tip { seq: seq(self.written), ended });
     }
 
     /// The only act that is wanted, where nothing else is under way.
@@ -292,99 +324,15 @@ impl Driver {
         let act = done.act();
         self.in_flight.retain(|a| *a != act);
         self.count(act, -1);
-        let event = done.event(self.run.ledger(), &self.parts);
-        event.map_or(Ok(()), |event| self.put(event))
-    }
-
-    /// The decision with which nobody can go on, if that is so.
-    fn at_rest(&mut self) -> Result<Option<Decision>, DriveError> {
-        loop {
-            let ended = self.run.final_answer().is_some();
-            if !ended && !self.is_idle() {
-                return Ok(None);
-            }
-            let decision = self.standing()?;
-            if ended || decision.status != Status::InProgress {
-                return Ok(Some(decision));
-            }
-            if self.run.ledger().totals().stop.is_some() {
-                // It was stopped and could be started again, which is for whoever drives it next.
-                return Ok(Some(decision));
-            }
-            // A run that was resumed after a refusal: whoever concluded is told what is missing.
-            if matches!(decision.next, Next::Nudge | Next::Continue | Next::ResumeRun) {
-                self.go_on(ROOT, &decision)?;
-                self.work_off()?;
-            }
-            if self.is_idle() && self.run.ledger().totals().stop.is_none() {
-                // Somebody has to be waited for or given control, and nobody is there: the mode's own fault.
-                self.stop(Cause::ModeError, &format!("nobody can go on: {}", decision.completion_reason.name()))?;
-            }
+        let Some((event, whole)) = done.event(self.run.ledger()) else { return Ok(()) };
+        if let Some(whole) = whole {
+            self.to_keep.push((act.node(), whole));
         }
+        self.put(event)
     }
+}
 
-    /// The ruling on the run as it stands: the recorded one, where nothing has happened since.
-    fn standing(&mut self) -> Result<Decision, DriveError> {
-        match self.run.ledger().log().last().map(|r| &r.event) {
-            Some(Event::Decided { scope: ROOT, decision, .. }) => Ok((**decision).clone()),
-            _ => Ok(self.run.rule(ROOT, self.at_ms)?),
-        }
-    }
-
-    /// Ends what is under way. A failure closes everything; a limit leaves the agents open, to be resumed.
-    fn stop(&mut self, cause: Cause, why: &str) -> Result<(), DriveError> {
-        self.abandon();
-        let outcome = if cause == Cause::Timeout { Outcome::TimedOut } else { Outcome::Cancelled };
-        let fatal = matches!(cause, Cause::Timeout | Cause::ModeError | Cause::ProviderError | Cause::Error | Cause::UserCancelled);
-        let left = if fatal { closing(self.run.ledger(), ROOT, outcome, "the run was stopped") } else { self.under_way() };
-        for event in left {
-            self.put(event)?;
-        }
-        self.put(Event::Stopped { cause, why: why.into() })?;
-        self.queue.clear();
-        Ok(())
-    }
-
-    fn is_idle(&self) -> bool {
-        !self.lone && self.running.is_empty() && self.wanted.is_empty()
-    }
-
-    fn abandon(&mut self) {
-        (self.abandoned, self.lone) = (true, false);
-        self.running.clear();
-        self.wanted.clear();
-        self.in_flight.clear();
-        self.queue.clear();
-        (self.models, self.tools) = (0, 0);
-    }
-
-    /// Calls and jobs that were under way, cancelled. Those that wait for a person go on waiting.
-    fn under_way(&self) -> Vec<Event> {
-        let ledger = self.run.ledger();
-        let waits =
-            |call: &NodeId| ledger.tool_run(*call).is_some_and(|r| r.child.is_none() && matches!(r.state, RunState::Requested | RunState::Running));
-        let text: Str = "the run was stopped".into();
-        let calls = ledger.open().tools.iter().filter(waits).map(|call| Event::ToolSettled {
-            call,
-            outcome: Outcome::Cancelled,
-            text: text.clone(),
-            cut: None,
-        });
-        let jobs = ledger.open().jobs.iter().map(|job| Event::BackgroundEnded { job, outcome: Outcome::Cancelled, text: text.clone() });
-        calls.chain(jobs).collect()
-    }
-
-    /// A cancellation that waits for a reply or for tools takes hold once they are in.
-    fn cancel_when_due(&mut self) -> Result<(), DriveError> {
-        if self.run.ledger().has_ended() {
-            return Ok(());
-        }
-        let due = match self.run.ledger().totals().cancel {
-            None => false,
-            Some(CancelWhen::AtOnce) => true,
-            Some(CancelWhen::AfterReply) => self.models == 0,
-            Some(CancelWhen::AfterTools) => self.models == 0 && self.tools == 0 && !self.wanted.iter().any(|a| matches!(a, Act::RunTool(_))),
-        };
-        if due { self.stop(Cause::UserCancelled, "the user cancelled") } else { Ok(()) }
-    }
+/// The number of the last of so many events.
+fn seq(events: usize) -> u32 {
+    u32::try_from(events).unwrap_or(u32::MAX)
 }

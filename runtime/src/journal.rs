@@ -12,6 +12,12 @@ pub trait Journal: Send + Sync {
     /// Adds records after `expected`, all or none. `expected` is the number of the last record kept so far.
     async fn append(&self, run: &Str, expected: u32, records: &[Arc<Record>]) -> Result<(), JournalError>;
 
+    /// As `append`, where it can be done at once, without waiting. `None` where it cannot.
+    fn append_now(&self, run: &Str, expected: u32, records: &[Arc<Record>]) -> Option<Result<(), JournalError>> {
+        let _ = (run, expected, records);
+        None
+    }
+
     /// Records after `after`, at most `most`, in order. None where the run is unknown.
     async fn read(&self, run: &str, after: u32, most: usize) -> Result<Vec<Arc<Record>>, JournalError>;
 
@@ -56,16 +62,7 @@ impl MemoryJournal {
         Self::default()
     }
 
-    /// Forgets a run.
-    pub fn forget(&self, run: &str) {
-        self.logs.remove(run);
-        self.kept.remove(run);
-    }
-}
-
-#[async_trait]
-impl Journal for MemoryJournal {
-    async fn append(&self, run: &Str, expected: u32, records: &[Arc<Record>]) -> Result<(), JournalError> {
+    fn add(&self, run: &Str, expected: u32, records: &[Arc<Record>]) -> Result<(), JournalError> {
         let add = |log: &mut Vec<Arc<Record>>| {
             let at = u32::try_from(log.len()).unwrap_or(u32::MAX);
             if at != expected {
@@ -77,7 +74,24 @@ impl Journal for MemoryJournal {
         if let Some(mut log) = self.logs.get_mut(run) {
             return add(&mut log);
         }
-        add(&mut self.logs.entry(run.clone()).or_default())
+        add(&mut self.logs.entry(run.clone()).or_insert_with(|| Vec::with_capacity(32)))
+    }
+
+    /// Forgets a run.
+    pub fn forget(&self, run: &str) {
+        self.logs.remove(run);
+        self.kept.remove(run);
+    }
+}
+
+#[async_trait]
+impl Journal for MemoryJournal {
+    async fn append(&self, run: &Str, expected: u32, records: &[Arc<Record>]) -> Result<(), JournalError> {
+        self.add(run, expected, records)
+    }
+
+    fn append_now(&self, run: &Str, expected: u32, records: &[Arc<Record>]) -> Option<Result<(), JournalError>> {
+        Some(self.add(run, expected, records))
     }
 
     async fn read(&self, run: &str, after: u32, most: usize) -> Result<Vec<Arc<Record>>, JournalError> {

@@ -105,7 +105,7 @@ impl Runner {
         &self.parts.journal
     }
 
-    fn begin(&self, run: &str, task: &str) -> Result<(Driver, Arc<crate::live::Shared>), DriveError> {
+    fn begin(&self, run: &str, task: &str) -> Result<(Box<Driver>, Arc<crate::live::Shared>), DriveError> {
         let parts = &self.parts;
         let start = RunStarted {
             schema: 0,
@@ -116,10 +116,10 @@ impl Runner {
             task: task.into(),
             mode: parts.mode.name().into(),
             mode_version: parts.mode.version(),
-            rules: parts.mode.rules(),
+            rules: parts.rules.clone(),
             policy: parts.policy.clone(),
             policy_digest: parts.policy_digest.clone(),
-            checks: Vec::new(),
+            checks: Default::default(),
         };
         let run = Run::start(parts.gate.clone(), start, (parts.clock)())?;
         Ok(Driver::new(parts.clone(), run, 0))
@@ -207,6 +207,7 @@ impl RunnerBuilder {
             }
         }
         let parts = Parts {
+            rules: self.mode.rules(),
             mode: self.mode,
             model: self.model,
             agents: self.agents,
@@ -230,5 +231,6 @@ fn now_ms() -> u64 {
 /// An id that no other run of this process has, and hardly one of another.
 fn new_id() -> Str {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    format!("run-{:x}-{:x}-{:x}", now_ms(), std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)).into()
+    static PROCESS: std::sync::LazyLock<u32> = std::sync::LazyLock::new(std::process::id);
+    format!("run-{:x}-{:x}-{:x}", now_ms(), *PROCESS, NEXT.fetch_add(1, Ordering::Relaxed)).into()
 }

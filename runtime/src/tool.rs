@@ -38,10 +38,10 @@ pub struct ToolRequest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolOutput {
     /// What the model is shown.
-    pub text: String,
+    pub text: Str,
 }
 
-impl<T: Into<String>> From<T> for ToolOutput {
+impl<T: Into<Str>> From<T> for ToolOutput {
     fn from(text: T) -> Self {
         Self { text: text.into() }
     }

@@ -12,6 +12,9 @@ impl Check for ConflictsResolved {
     }
 
     fn examine(&self, view: &View<'_>) -> Result<Option<Finding>, String> {
+        if view.ledger.conflicts().is_empty() {
+            return Ok(None);
+        }
         let here = view.ledger.conflicts().iter().filter(|c| c.results.iter().any(|r| view.is_direct(*r)));
         let (keys, results): (Vec<String>, Vec<&Vec<_>>) = here.map(|c| (said(c), &c.results)).unzip();
         let subjects = view.refs(results.into_iter().flatten().copied());

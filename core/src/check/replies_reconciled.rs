@@ -15,8 +15,9 @@ impl Check for RepliesReconciled {
         let mut open = view.direct(&view.ledger.open().unreconciled);
         if let Some((_, made)) = view.candidate {
             open.retain(|r| !made.uses.contains(&r.node));
-            let relayed = view.ledger.relayed(&made.text).filter(|r| view.is_direct(*r));
-            if let Some(result) = relayed.filter(|_| view.rules().is_some_and(|r| r.relay == Relay::Refused)) {
+            let refused = view.rules().is_some_and(|r| r.relay == Relay::Refused);
+            let relayed = refused.then(|| view.ledger.relayed(&made.text)).flatten().filter(|r| view.is_direct(*r));
+            if let Some(result) = relayed {
                 open.push(view.ledger.reference(result));
                 open.dedup();
             }

@@ -19,7 +19,7 @@ pub(crate) fn start(policy: Policy) -> RunStarted {
         rules: ModeRules::explicit("main"),
         policy,
         policy_digest: Str::default(),
-        checks: Vec::new(),
+        checks: Default::default(),
     }
 }
 

@@ -203,7 +203,12 @@ impl Ledger {
 
     fn digest(&mut self, record: &Record) {
         let mut hasher = FxHasher::default();
-        (self.totals.digest, record).hash(&mut hasher);
+        self.totals.digest.hash(&mut hasher);
+        match &record.event {
+            // Its policy is named by a digest of its own.
+            Event::RunStarted(start) => (record.seq, record.at_ms, &start.run, &start.task, &start.mode, &start.policy_digest).hash(&mut hasher),
+            _ => record.hash(&mut hasher),
+        }
         self.totals.digest = hasher.finish();
     }
 

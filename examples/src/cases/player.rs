@@ -48,7 +48,7 @@ impl Player {
             rules,
             policy,
             policy_digest: Str::default(),
-            checks: Vec::new(),
+            checks: Default::default(),
         };
         let witness = Witness::new(Arc::new(Gate::default()), start, 0)?;
         Ok(Self { witness, owner, planner, replies: BTreeMap::new(), last: BTreeMap::new() })

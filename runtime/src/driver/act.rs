@@ -36,24 +36,25 @@ impl Done {
         }
     }
 
-    /// The fact. None where the activation is gone.
-    pub(super) fn event(self, ledger: &Ledger, parts: &Parts) -> Option<Event> {
+    /// The fact, and the whole of an output that it shows in part. None where the activation is gone.
+    pub(super) fn event(self, ledger: &Ledger) -> Option<(Event, Option<Str>)> {
         match self {
             Self::Model { activation, saw, agent, reply } => {
                 ledger.activation(activation).filter(|a| a.open)?;
-                Some(match reply {
+                let event = match reply {
                     Ok(reply) => replied(activation, saw, &agent, reply),
                     Err(error) => Event::ModelFailed { activation, why: error.message.into(), partial: error.partial.map(Str::from) },
-                })
+                };
+                Some((event, None))
             }
             Self::Tool { call, result } => {
                 let (outcome, text) = match result {
                     Ok(output) => (Outcome::Completed, output.text),
-                    Err(Refusal::Hook(why)) => (Outcome::Rejected, why),
-                    Err(Refusal::Tool(error @ ToolError::TimedOut(_))) => (Outcome::TimedOut, error.to_string()),
-                    Err(Refusal::Tool(error)) => (Outcome::Failed, error.to_string()),
+                    Err(Refusal::Hook(why)) => (Outcome::Rejected, why.into()),
+                    Err(Refusal::Tool(error @ ToolError::TimedOut(_))) => (Outcome::TimedOut, error.to_string().into()),
+                    Err(Refusal::Tool(error)) => (Outcome::Failed, error.to_string().into()),
                 };
-                Some(settled(ledger, parts, call, outcome, text))
+                Some(settled(ledger, call, outcome, text))
             }
         }
     }
@@ -71,33 +72,34 @@ fn replied(activation: NodeId, saw: u32, agent: &Agent, reply: ModelReply) -> Ev
     Event::ModelReplied { activation, saw, finish: reply.finish, text: reply.text, calls, extra }
 }
 
-/// What came of a tool run: its outcome, its job's, or a result that comes too late.
-fn settled(ledger: &Ledger, parts: &Parts, call: NodeId, outcome: Outcome, text: String) -> Event {
+/// What came of a tool run: its outcome, its job's, or a result that comes too late. And the whole of an
+/// output of which only a part is shown.
+fn settled(ledger: &Ledger, call: NodeId, outcome: Outcome, whole: Str) -> (Event, Option<Str>) {
     let run = ledger.tool_run(call);
     if run.is_none_or(|r| matches!(r.state, RunState::Settled(_))) {
-        return Event::LateResult { call, outcome, text: text.into() };
+        return (Event::LateResult { call, outcome, text: whole }, None);
     }
-    let (text, cut) = shortened(ledger, parts, call, text);
-    match run.and_then(|r| r.job) {
+    let job = run.and_then(|r| r.job);
+    let most = ledger.limits().tool_output_bytes as usize;
+    if whole.len() <= most {
+        return (ended(call, job, outcome, whole, None), None);
+    }
+    // One limit for every agent of the run. What is cut says so, and the whole is kept.
+    let shown = whole.get(..floor(&whole, most)).unwrap_or_default();
+    let size = u64::try_from(whole.len()).unwrap_or(u64::MAX);
+    let cut = Cut { size, marked: true, of: None, full: Some(format!("output:{call}").into()) };
+    let event = match job {
+        Some(_) => ended(call, job, outcome, format!("{shown}\n[cut: {size} bytes in all]").into(), None),
+        None => ended(call, job, outcome, shown.into(), Some(Box::new(cut))),
+    };
+    (event, Some(whole))
+}
+
+fn ended(call: NodeId, job: Option<NodeId>, outcome: Outcome, text: Str, cut: Option<Box<Cut>>) -> Event {
+    match job {
         Some(job) => Event::BackgroundEnded { job, outcome, text },
         None => Event::ToolSettled { call, outcome, text, cut },
     }
-}
-
-/// One limit for every agent of the run. What is cut says so, and the whole is kept.
-fn shortened(ledger: &Ledger, parts: &Parts, call: NodeId, text: String) -> (Str, Option<Box<Cut>>) {
-    let most = ledger.limits().tool_output_bytes as usize;
-    if text.len() <= most {
-        return (text.into(), None);
-    }
-    let whole: Str = text.into();
-    let shown: Str = whole.get(..floor(&whole, most)).unwrap_or_default().into();
-    let size = u64::try_from(whole.len()).unwrap_or(u64::MAX);
-    let run = ledger.started().map_or_else(Str::default, |s| s.run.clone());
-    // Kept beside the log, not in it; a store that fails costs the copy, never the run.
-    let kept = parts.journal.keep(&run, call, whole).now_or_never().is_some_and(|k| k.is_ok());
-    let full = kept.then(|| format!("output:{call}").into());
-    (shown, Some(Box::new(Cut { size, marked: true, of: None, full })))
 }
 
 /// The largest end of a text that is no longer than this and splits no character.

@@ -59,7 +59,7 @@ impl Driver {
         run: &str,
         commands: Vec<Command>,
         limits: Option<Limits>,
-    ) -> Result<(Self, Arc<Shared>), DriveError> {
+    ) -> Result<(Box<Self>, Arc<Shared>), DriveError> {
         let log = read_all(&parts, run).await?;
         let written = log.len();
         let run = Run::replay(parts.gate.clone(), log)?;

@@ -70,7 +70,7 @@ impl Ledger {
             depth,
             started_seq: record.seq,
             rules: None,
-            transcript: Arc::new(vec![Entry { node: id, call: id, record: record.clone() }]),
+            transcript: Arc::new(begun(Entry { node: id, call: id, record: record.clone() })),
             last_reply: None,
             calls: 0..0,
             open_calls: 0,
@@ -244,4 +244,11 @@ impl Ledger {
         }
         self.reconciliation(self.scope_of(activation))
     }
+}
+
+/// A transcript with its first entry, and room for a few turns.
+fn begun(first: Entry) -> Vec<Entry> {
+    let mut transcript = Vec::with_capacity(16);
+    transcript.push(first);
+    transcript
 }

@@ -1,4 +1,3 @@
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 use countersign::testing::*;
 use countersign::transcript::{question, replies};
 use countersign::*;

@@ -1,0 +1,99 @@
+//! When nobody can go on, and how what is under way is ended.
+
+use super::{DriveError, Driver};
+use countersign_core::{CancelWhen, Cause, Decision, Event, Next, NodeId, Outcome, ROOT, RunState, Status, Str};
+use countersign_modes::{Act, closing};
+
+impl Driver {
+    /// The decision with which nobody can go on, if that is so.
+    pub(super) fn at_rest(&mut self) -> Result<Option<Box<Decision>>, DriveError> {
+        loop {
+            let ended = self.run.final_answer().is_some();
+            if !ended && !self.is_idle() {
+                return Ok(None);
+            }
+            let decision = self.standing()?;
+            if ended || decision.status != Status::InProgress {
+                return Ok(Some(decision));
+            }
+            if self.run.ledger().totals().stop.is_some() {
+                // It was stopped and could be started again, which is for whoever drives it next.
+                return Ok(Some(decision));
+            }
+            // A run that was resumed after a refusal: whoever concluded is told what is missing.
+            if matches!(decision.next, Next::Nudge | Next::Continue | Next::ResumeRun) {
+                self.go_on(ROOT, &decision)?;
+                self.work_off()?;
+            }
+            if self.is_idle() && self.run.ledger().totals().stop.is_none() {
+                // Somebody has to be waited for or given control, and nobody is there: the mode's own fault.
+                self.stop(Cause::ModeError, &format!("nobody can go on: {}", decision.completion_reason.name()))?;
+            }
+        }
+    }
+
+    /// The ruling on the run as it stands: the recorded one, where nothing has happened since.
+    pub(super) fn standing(&mut self) -> Result<Box<Decision>, DriveError> {
+        match self.run.ledger().log().last().map(|r| &r.event) {
+            Some(Event::Decided { scope: ROOT, decision, .. }) => Ok(decision.clone()),
+            _ => Ok(Box::new(self.run.rule(ROOT, self.at_ms)?)),
+        }
+    }
+
+    /// Ends what is under way. A failure closes everything; a limit leaves the agents open, to be resumed.
+    pub(super) fn stop(&mut self, cause: Cause, why: &str) -> Result<(), DriveError> {
+        self.abandon();
+        let outcome = if cause == Cause::Timeout { Outcome::TimedOut } else { Outcome::Cancelled };
+        let fatal = matches!(cause, Cause::Timeout | Cause::ModeError | Cause::ProviderError | Cause::Error | Cause::UserCancelled);
+        let left = if fatal { closing(self.run.ledger(), ROOT, outcome, "the run was stopped") } else { self.under_way() };
+        for event in left {
+            self.put(event)?;
+        }
+        self.put(Event::Stopped { cause, why: why.into() })?;
+        self.queue.clear();
+        Ok(())
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        !self.lone && self.running.is_empty() && self.wanted.is_empty()
+    }
+
+    pub(super) fn abandon(&mut self) {
+        (self.abandoned, self.lone) = (true, false);
+        self.running.clear();
+        self.wanted.clear();
+        self.in_flight.clear();
+        self.queue.clear();
+        (self.models, self.tools) = (0, 0);
+    }
+
+    /// Calls and jobs that were under way, cancelled. Those that wait for a person go on waiting.
+    pub(super) fn under_way(&self) -> Vec<Event> {
+        let ledger = self.run.ledger();
+        let waits =
+            |call: &NodeId| ledger.tool_run(*call).is_some_and(|r| r.child.is_none() && matches!(r.state, RunState::Requested | RunState::Running));
+        let text: Str = "the run was stopped".into();
+        let calls = ledger.open().tools.iter().filter(waits).map(|call| Event::ToolSettled {
+            call,
+            outcome: Outcome::Cancelled,
+            text: text.clone(),
+            cut: None,
+        });
+        let jobs = ledger.open().jobs.iter().map(|job| Event::BackgroundEnded { job, outcome: Outcome::Cancelled, text: text.clone() });
+        calls.chain(jobs).collect()
+    }
+
+    /// A cancellation that waits for a reply or for tools takes hold once they are in.
+    pub(super) fn cancel_when_due(&mut self) -> Result<(), DriveError> {
+        if self.run.ledger().has_ended() {
+            return Ok(());
+        }
+        let due = match self.run.ledger().totals().cancel {
+            None => false,
+            Some(CancelWhen::AtOnce) => true,
+            Some(CancelWhen::AfterReply) => self.models == 0,
+            Some(CancelWhen::AfterTools) => self.models == 0 && self.tools == 0 && !self.wanted.iter().any(|a| matches!(a, Act::RunTool(_))),
+        };
+        if due { self.stop(Cause::UserCancelled, "the user cancelled") } else { Ok(()) }
+    }
+}
