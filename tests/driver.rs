@@ -1,9 +1,12 @@
+//! The modes on the driver: each run is taken up again from every prefix of its log and comes to the same.
+//! Approvals across a parked run, with edited arguments; a stream from its start to its end.
+
 use countersign::testing::*;
 use countersign::transcript::{question, replies};
 use countersign::*;
 use std::sync::Arc;
 
-fn turns(r: &ModelRequest) -> usize {
+pub fn turns(r: &ModelRequest) -> usize {
     replies(&r.transcript)
 }
 fn nudged(r: &ModelRequest) -> usize {
@@ -12,19 +15,19 @@ fn nudged(r: &ModelRequest) -> usize {
 fn results(r: &ModelRequest) -> Vec<u32> {
     r.transcript.iter().filter(|e| matches!(e.record.event, Event::ActivationEnded { .. })).map(|e| e.node.0).collect()
 }
-fn tool(name: &'static str, declared: Declared) -> FnTool<countersign::tool::Run> {
+pub fn tool(name: &'static str, declared: Declared) -> FnTool<countersign::tool::Run> {
     FnTool::plain(name, "x", declared, move |v: serde_json::Value| Ok(format!("{name}({v})")))
 }
-fn base(mode: impl Mode + 'static, model: impl Model + 'static) -> RunnerBuilder {
+pub fn base(mode: impl Mode + 'static, model: impl Model + 'static) -> RunnerBuilder {
     Runner::builder(mode, model)
         .tool(tool("read", Declared::run(Effect::Read)))
         .tool(tool("write", Declared::run(Effect::Write)))
         .tool(tool("pay", Declared { approval: true, ..Declared::run(Effect::Write) }))
 }
-fn spec(n: &'static str, d: Declared) -> ToolSpec {
+pub fn spec(n: &'static str, d: Declared) -> ToolSpec {
     tool(n, d).spec()
 }
-fn replay_equal(r: &RunResult) {
+pub fn replay_equal(r: &RunResult) {
     let text = r.log();
     let again = Run::read(Arc::new(Gate::default()), &text).unwrap();
     assert_eq!(again.final_answer(), r.final_response.as_ref());

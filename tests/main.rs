@@ -3,6 +3,7 @@
 //! | module | what it proves |
 //! |---|---|
 //! | [`scenarios`] | every scenario ends as it says, whoever rewrites it |
+//! | [`bad_input`] | each kind of bad input ends in a typed error or a recorded event |
 //! | [`driver`] | the modes on the driver, taken up again from every event; approvals; streams |
 //! | [`live_resume`] | a run comes to the same, whichever event its process died at |
 //! | [`live_suite`] | every live scenario comes to what it must, and its log to the same ruling |
@@ -17,6 +18,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
 
 mod append;
+mod bad_input;
 mod book;
 mod cases;
 mod decision;

@@ -138,6 +138,11 @@ impl Gate {
         &self.names
     }
 
+    /// Whether it has every one of these checks, in these versions.
+    pub fn has_all(&self, checks: &Arc<[CheckName]>) -> bool {
+        *checks == self.names || checks.iter().all(|c| self.names.contains(c))
+    }
+
     /// Rules on the run. Pure, total, and the same however often it is asked.
     pub fn decide(&self, ledger: &Ledger, candidate: Option<NodeId>) -> Decision {
         self.decide_in(ledger, ROOT, candidate)

@@ -451,6 +451,11 @@ impl Ledger {
         self.graph.neighbors(NodeIndex::new(node.0 as usize)).map(|n| NodeId(u32::try_from(n.index()).unwrap_or(u32::MAX)))
     }
 
+    /// Whether nothing has failed for good: no call, no sub-agent, no step.
+    pub fn is_spotless(&self) -> bool {
+        self.failures.is_empty() && self.open.unsound.is_empty() && self.open.blocked.is_empty()
+    }
+
     /// Calls that failed for good: no later call of the same tool completed.
     pub fn failed_calls(&self) -> Vec<NodeId> {
         let mut failed: Vec<NodeId> = self.failures.values().flatten().copied().collect();

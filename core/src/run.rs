@@ -156,11 +156,11 @@ impl Run {
         self.final_.as_ref()
     }
 
-    /// One event. A decision must be the one that the gate makes here and now; one of another gate version
-    /// is kept as it was recorded and makes no final.
+    /// One event. A decision must be the one that the gate makes here and now. One of another gate version, or
+    /// made with checks that are not here, is kept as it was recorded and makes no final.
     fn admit(&mut self, record: Arc<Record>) -> Result<(), AppendError> {
         let Event::Decided { scope, candidate, decision } = &record.event else { return self.ledger.append(record) };
-        if self.ledger.started().is_some_and(|s| s.gate != GATE_VERSION) {
+        if !self.ledger.started().is_some_and(|s| s.gate == GATE_VERSION && self.gate.has_all(&s.checks)) {
             return self.ledger.append(record);
         }
         let (rules, final_) = self.gate.rule(&self.ledger, *scope, *candidate);

@@ -85,25 +85,31 @@ pub(crate) struct Shared {
 pub(crate) struct TipCell {
     seq: AtomicU32,
     ended: AtomicBool,
+    /// Whether anybody has ever listened.
+    heard: AtomicBool,
     moved: Notify,
 }
 
 impl TipCell {
     /// Says how far the journal has come. Costs next to nothing while nobody waits.
     pub(crate) fn set(&self, tip: Tip) {
-        self.seq.store(tip.seq, Ordering::Release);
-        self.ended.store(tip.ended, Ordering::Release);
-        self.moved.notify_waiters();
+        self.seq.store(tip.seq, Ordering::SeqCst);
+        self.ended.store(tip.ended, Ordering::SeqCst);
+        if self.heard.load(Ordering::SeqCst) {
+            self.moved.notify_waiters();
+        }
     }
 
     fn get(&self) -> Tip {
         // Ended is read first: whoever sees it also sees the last event.
-        let ended = self.ended.load(Ordering::Acquire);
-        Tip { seq: self.seq.load(Ordering::Acquire), ended }
+        let ended = self.ended.load(Ordering::SeqCst);
+        Tip { seq: self.seq.load(Ordering::SeqCst), ended }
     }
 
     /// Waits until there is more than `after`, or no more can come.
     async fn beyond(&self, after: u32) {
+        // Before the first look: whoever moves the tip after that look sees that somebody listens.
+        self.heard.store(true, Ordering::SeqCst);
         let moved = self.moved.notified();
         pin_mut!(moved);
         loop {

@@ -81,6 +81,9 @@ pub(super) fn subjects<'a>(findings: &'a [Finding], check: &'a str) -> impl Iter
 /// not end well, and blocked steps.
 pub(super) fn failed(view: &View<'_>) -> Vec<Ref> {
     let ledger = view.ledger;
+    if ledger.is_spotless() {
+        return Vec::new();
+    }
     let calls = view.refs(ledger.failed_calls().into_iter().filter(|n| ledger.within(ledger.owner(*n), view.scope)));
     let children = view.direct(&ledger.open().unsound);
     let in_plan = |n: &NodeId| ledger.step(*n).is_some_and(|s| s.state == StepState::Blocked && ledger.within(s.scope, view.scope));
