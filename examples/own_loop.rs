@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let decision = witness.rule()?;
                 println!("would answer: {text}\n  ruling: {}", decision.completion_reason.name());
                 decision.missing_checks.iter().for_each(|f| println!("  {}: {}", f.check, f.remedy));
-                match (decision.next, decision.final_text) {
+                match (decision.next, decision.final_text.clone()) {
                     (Next::Deliver, Some(answer)) => println!("final: {answer}"),
                     (Next::Nudge, _) => println!("  one more turn, and this is what to tell the model"),
                     (next, _) => println!("  the loop does: {next:?}"),

@@ -255,8 +255,8 @@ fn refuses_a_decision_that_the_gate_would_not_make() {
     assert!(passing.finalizable);
     let mut run = calling();
     run.append(2, [candidate(NodeId(1))]).expect("legal");
-    let forged = Event::Decided { scope: ROOT, candidate: Some(NodeId(4)), decision: Box::new(passing.clone()) };
-    refused(&mut run, forged, &AppendError::ForgedDecision { said: Box::new(passing), rules: Box::new(run_decides(&calling())) });
+    let forged = Event::Decided { scope: ROOT, candidate: Some(NodeId(4)), decision: Arc::new(passing.clone()) };
+    refused(&mut run, forged, &AppendError::ForgedDecision { said: Arc::new(passing), rules: Arc::new(run_decides(&calling())) });
     assert!(run.final_answer().is_none());
 }
 
@@ -278,10 +278,10 @@ fn refuses_every_edit_of_a_true_decision() {
     edits[2].missing_checks.clear();
     edits[3].evidence_verified = true;
     for edit in edits {
-        let event = Event::Decided { scope: ROOT, candidate: Some(NodeId(4)), decision: Box::new(edit) };
+        let event = Event::Decided { scope: ROOT, candidate: Some(NodeId(4)), decision: Arc::new(edit) };
         assert!(matches!(run.append(3, [event]), Err(AppendError::ForgedDecision { .. })));
     }
-    let event = Event::Decided { scope: ROOT, candidate: Some(NodeId(4)), decision: Box::new(truth) };
+    let event = Event::Decided { scope: ROOT, candidate: Some(NodeId(4)), decision: Arc::new(truth) };
     run.append(3, [event]).expect("the gate's own ruling is a fact");
 }
 
@@ -302,7 +302,7 @@ fn deciding_twice_gives_the_same_ruling() {
     assert_eq!(run.decide(), run.decide());
     let recorded = run.rule(ROOT, 3).expect("legal");
     let again = run.rule(ROOT, 4).expect("legal");
-    assert_eq!((recorded.status, recorded.completion_reason, recorded.missing_checks), (again.status, again.completion_reason, again.missing_checks));
+    assert_eq!((recorded.status, recorded.completion_reason, &recorded.missing_checks), (again.status, again.completion_reason, &again.missing_checks));
     run.append(5, [settled(NodeId(3)), replied(NodeId(1), &[]), ended(), candidate(NodeId(1))]).expect("a refusal does not stick");
     assert!(run.rule(ROOT, 6).expect("legal").finalizable);
     assert_eq!(&**run.final_answer().expect("a final").text(), "Three rows.");

@@ -316,7 +316,7 @@ pub enum Event {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         candidate: Option<NodeId>,
         /// The ruling.
-        decision: Box<Decision>,
+        decision: Arc<Decision>,
     },
     /// The agent was told to go on, and what is missing. External input; never shown to the user.
     Nudged {

@@ -435,13 +435,17 @@ impl Ledger {
     /// older, so the newest node that is left is never met again: a walk needs no note of where it was, and
     /// costs what it visits, not what the ledger holds.
     pub fn walk(&self, from: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-        let mut ahead = std::collections::BinaryHeap::from([from]);
+        let mut ahead = Vec::with_capacity(16);
+        ahead.push(from);
         std::iter::from_fn(move || {
             let node = ahead.pop()?;
-            while ahead.peek() == Some(&node) {
-                ahead.pop();
+            for older in self.rests_on(node) {
+                // Sorted, each once: what is ahead is little, and what comes in is mostly its newest.
+                let at = ahead.iter().rposition(|n| *n <= older);
+                if at.and_then(|at| ahead.get(at)) != Some(&older) {
+                    ahead.insert(at.map_or(0, |at| at + 1), older);
+                }
             }
-            ahead.extend(self.rests_on(node));
             Some(node)
         })
     }

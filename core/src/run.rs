@@ -127,10 +127,11 @@ impl Run {
     }
 
     /// Asks the gate about a scope and its newest candidate, and records what it says.
-    pub fn rule(&mut self, scope: NodeId, at_ms: u64) -> Result<Decision, AppendError> {
+    pub fn rule(&mut self, scope: NodeId, at_ms: u64) -> Result<Arc<Decision>, AppendError> {
         let candidate = self.ledger.activation(scope).and_then(|a| a.candidate);
         let (decision, final_) = self.gate.rule(&self.ledger, scope, candidate);
-        let event = Event::Decided { scope, candidate, decision: Box::new(decision.clone()) };
+        let decision = Arc::new(decision);
+        let event = Event::Decided { scope, candidate, decision: decision.clone() };
         self.ledger.append(Arc::new(Record { seq: self.ledger.seq() + 1, at_ms, event }))?;
         self.final_ = self.final_.take().or(final_);
         Ok(decision)
@@ -165,7 +166,7 @@ impl Run {
         }
         let (rules, final_) = self.gate.rule(&self.ledger, *scope, *candidate);
         if rules != **decision {
-            return Err(AppendError::ForgedDecision { said: decision.clone(), rules: Box::new(rules) });
+            return Err(AppendError::ForgedDecision { said: decision.clone(), rules: Arc::new(rules) });
         }
         self.ledger.append(record)?;
         self.final_ = self.final_.take().or(final_);

@@ -75,7 +75,7 @@ impl Witness {
     }
 
     /// Asks the gate and records what it says: this is where a final is made.
-    pub fn rule(&mut self) -> Result<Decision, AppendError> {
+    pub fn rule(&mut self) -> Result<Arc<Decision>, AppendError> {
         self.run.rule(ROOT, self.at_ms)
     }
 

@@ -96,6 +96,12 @@ impl<'a> Reply<'a> {
     }
 }
 
+/// What is known of a question: that it was asked, or its name.
+enum Found<'a> {
+    Asked(&'a Asked),
+    New(Str),
+}
+
 /// One run of `advance`: what it noted.
 #[derive(Default)]
 pub(crate) struct Pass {
@@ -158,8 +164,8 @@ impl<'a> Work<'a> {
     pub fn ask(&mut self, agent: &str, key: impl Key, prompt: impl Into<Str>) -> Flow<Reply<'a>> {
         let prompt = prompt.into();
         match self.recorded(&key)? {
-            Some(asked) => self.read_or_ask_anew(agent, asked, prompt, Via::Asked),
-            None => self.start(agent, &key, prompt, Via::Asked),
+            Found::Asked(asked) => self.read_or_ask_anew(agent, asked, prompt, Via::Asked),
+            Found::New(name) => self.begin(agent, name, prompt, Via::Asked),
         }
     }
 
@@ -167,8 +173,8 @@ impl<'a> Work<'a> {
     /// a long chain of questions stays cheap; a prompt that would come out otherwise goes unnoticed.
     pub fn ask_with<P: Into<Str>>(&mut self, agent: &str, key: impl Key, prompt: impl FnOnce() -> P) -> Flow<Reply<'a>> {
         match self.recorded(&key)? {
-            Some(asked) => self.read(asked),
-            None => self.start(agent, &key, prompt().into(), Via::Asked),
+            Found::Asked(asked) => self.read(asked),
+            Found::New(name) => self.begin(agent, name, prompt().into(), Via::Asked),
         }
     }
 
@@ -264,25 +270,26 @@ impl<'a> Work<'a> {
     }
 
     /// The recorded question of this key. Looks first where the last pass found it.
-    fn recorded(&mut self, key: &impl Key) -> Flow<Option<&'a Asked>> {
+    fn recorded(&mut self, key: &impl Key) -> Flow<Found<'a>> {
         let asked = self.asked;
         if let Some(next) = asked.get(self.pass.cursor)
             && next.key.strip_prefix(self.prefix.as_str()).is_some_and(|rest| key.is(rest))
         {
             self.pass.cursor += 1;
-            return Ok(Some(next));
+            return Ok(Found::Asked(next));
         }
         self.out_of_order(format!("{}{key}", self.prefix).into())
     }
 
-    fn out_of_order(&mut self, name: Str) -> Flow<Option<&'a Asked>> {
-        let at = self.ledger.asked(self.scope, &name).and_then(|a| a.asked_at).map(|at| at as usize);
+    fn out_of_order(&mut self, name: Str) -> Flow<Found<'a>> {
+        let known = if self.asked.is_empty() { None } else { self.ledger.asked(self.scope, &name) };
+        let at = known.and_then(|a| a.asked_at).map(|at| at as usize);
         let found = at.and_then(|at| self.asked.get(at));
         let before = at.is_some_and(|at| at < self.pass.cursor);
         if before || !self.pass.used.insert(name.clone()) {
             return Err(self.fail(format!("key `{name}` is asked twice in one pass; name each question differently, or use `within`")));
         }
-        Ok(found)
+        Ok(found.map_or(Found::New(name), Found::Asked))
     }
 
     fn read_or_ask_anew(&mut self, agent: &str, asked: &'a Asked, prompt: Str, via: Via) -> Flow<Reply<'a>> {
@@ -322,11 +329,6 @@ impl<'a> Work<'a> {
                 Err(Halt(()))
             }
         }
-    }
-
-    fn start(&mut self, agent: &str, key: &dyn Display, prompt: Str, via: Via) -> Flow<Reply<'a>> {
-        let key: Str = format!("{}{key}", self.prefix).into();
-        self.begin(agent, key, prompt, via)
     }
 
     fn begin(&mut self, agent: &str, key: Str, prompt: Str, via: Via) -> Flow<Reply<'a>> {

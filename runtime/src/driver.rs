@@ -36,6 +36,7 @@ pub(crate) struct Parts {
     pub(crate) policy: Policy,
     pub(crate) policy_digest: Str,
     pub(crate) rules: ModeRules,
+    pub(crate) name: Str,
     pub(crate) gate: Arc<Gate>,
     pub(crate) tools: FxHashMap<Str, Arc<dyn Tool>>,
     pub(crate) guards: Vec<GuardPlugin>,
@@ -80,7 +81,8 @@ pub(crate) struct Driver {
     wanted: VecDeque<Act>,
     /// Acts that are wanted or under way.
     in_flight: Vec<Act>,
-    running: FuturesUnordered<BoxFuture<'static, Done>>,
+    /// Acts under way side by side; made with the first of them.
+    running: Option<FuturesUnordered<BoxFuture<'static, Done>>>,
     /// Whether one act is awaited in place.
     lone: bool,
     /// Whether what is awaited in place is to be dropped.
@@ -108,7 +110,7 @@ impl Driver {
             queue: VecDeque::from([ROOT]),
             wanted: VecDeque::new(),
             in_flight: Vec::new(),
-            running: FuturesUnordered::new(),
+            running: None,
             lone: false,
             abandoned: false,
             models: 0,
@@ -131,10 +133,10 @@ impl Driver {
         let candidate = self.run.ledger().activation(ROOT).and_then(|a| a.candidate).and_then(|n| self.run.ledger().candidate(n));
         let final_response = self.run.final_answer().cloned();
         let candidate_response = candidate.map(|c| c.text.clone()).filter(|_| final_response.is_none());
-        Ok(RunResult { final_response, candidate_response, decision: *decision, run: self.run })
+        Ok(RunResult { final_response, candidate_response, decision, run: self.run })
     }
 
-    async fn run_to_rest(&mut self) -> Result<Box<Decision>, DriveError> {
+    async fn run_to_rest(&mut self) -> Result<Arc<Decision>, DriveError> {
         let (began_ms, most_ms) = (self.at_ms, self.run.ledger().limits().deadline_ms);
         let (began, most) = (tokio::time::Instant::now(), Duration::from_millis(most_ms));
         // A timer only once something is waited for.
@@ -171,13 +173,14 @@ impl Driver {
                 }
                 (awaits, self.lone) = (true, true);
             }
+            let side_by_side = self.runs_side_by_side();
             tokio::select! {
                 biased;
                 done = &mut lone, if awaits => {
                     (awaits, self.lone) = (false, false);
                     self.batch(done)?;
                 }
-                Some(done) = self.running.next(), if !self.running.is_empty() => self.batch(done)?,
+                Some(done) = next_of(&mut self.running), if side_by_side => self.batch(done)?,
                 () = &mut deadline => self.stop(Cause::Timeout, "the deadline passed")?,
                 () = shared.inbox.arrived() => {}
             }
@@ -259,7 +262,7 @@ impl Driver {
 
     /// The only act that is wanted, where nothing else is under way.
     fn lone_act(&mut self) -> Option<Act> {
-        if self.lone || !self.running.is_empty() || self.wanted.len() != 1 {
+        if self.lone || self.runs_side_by_side() || self.wanted.len() != 1 {
             return None;
         }
         let act = self.wanted.pop_front()?;
@@ -269,7 +272,7 @@ impl Driver {
 
     /// Begins what is wanted, as far as the limits on what runs side by side allow.
     fn begin_acts(&mut self) {
-        if self.wanted.is_empty() || !self.lone && self.running.is_empty() && self.wanted.len() == 1 {
+        if self.wanted.is_empty() || !self.lone && !self.runs_side_by_side() && self.wanted.len() == 1 {
             return;
         }
         let limits = self.run.ledger().limits();
@@ -283,11 +286,15 @@ impl Driver {
             if room {
                 self.count(act, 1);
                 let todo = self.prepare(act);
-                self.running.push(carry_out(self.parts.clone(), todo).boxed());
+                self.running.get_or_insert_default().push(carry_out(self.parts.clone(), todo).boxed());
             } else {
                 self.wanted.push_back(act);
             }
         }
+    }
+
+    fn runs_side_by_side(&self) -> bool {
+        self.running.as_ref().is_some_and(|r| !r.is_empty())
     }
 
     fn prepare(&self, act: Act) -> Todo {
@@ -308,11 +315,11 @@ impl Driver {
 
     /// Whatever else is ready now joins this batch, in the order of nodes.
     fn batch(&mut self, first: Done) -> Result<(), DriveError> {
-        if self.running.is_empty() {
+        if !self.runs_side_by_side() {
             return self.finish(first);
         }
         let mut done = vec![first];
-        while let Some(Some(next)) = self.running.next().now_or_never() {
+        while let Some(Some(next)) = next_of(&mut self.running).now_or_never() {
             done.push(next);
         }
         done.sort_by_key(|d| d.act());
@@ -335,4 +342,12 @@ impl Driver {
 /// The number of the last of so many events.
 fn seq(events: usize) -> u32 {
     u32::try_from(events).unwrap_or(u32::MAX)
+}
+
+/// The next of the acts under way that is over.
+async fn next_of(running: &mut Option<FuturesUnordered<BoxFuture<'static, Done>>>) -> Option<Done> {
+    match running {
+        Some(running) => running.next().await,
+        None => None,
+    }
 }

@@ -52,8 +52,14 @@ pub enum JournalError {
 /// Logs in memory: for tests, and for runs that need not outlive their process.
 #[derive(Default)]
 pub struct MemoryJournal {
-    logs: DashMap<Str, Vec<Arc<Record>>, FxBuildHasher>,
-    kept: DashMap<Str, FxHashMap<NodeId, Str>, FxBuildHasher>,
+    runs: DashMap<Str, Kept, FxBuildHasher>,
+}
+
+/// One run's log, and outputs that it shows in part.
+#[derive(Default)]
+struct Kept {
+    log: Vec<Arc<Record>>,
+    outputs: FxHashMap<NodeId, Str>,
 }
 
 impl MemoryJournal {
@@ -71,16 +77,15 @@ impl MemoryJournal {
             log.extend_from_slice(records);
             Ok(())
         };
-        if let Some(mut log) = self.logs.get_mut(run) {
-            return add(&mut log);
+        if let Some(mut kept) = self.runs.get_mut(run) {
+            return add(&mut kept.log);
         }
-        add(&mut self.logs.entry(run.clone()).or_insert_with(|| Vec::with_capacity(32)))
+        add(&mut self.runs.entry(run.clone()).or_default().log)
     }
 
     /// Forgets a run.
     pub fn forget(&self, run: &str) {
-        self.logs.remove(run);
-        self.kept.remove(run);
+        self.runs.remove(run);
     }
 }
 
@@ -95,22 +100,22 @@ impl Journal for MemoryJournal {
     }
 
     async fn read(&self, run: &str, after: u32, most: usize) -> Result<Vec<Arc<Record>>, JournalError> {
-        let Some(log) = self.logs.get(run) else { return Ok(Vec::new()) };
-        Ok(log.iter().skip(after as usize).take(most).cloned().collect())
+        let Some(kept) = self.runs.get(run) else { return Ok(Vec::new()) };
+        Ok(kept.log.iter().skip(after as usize).take(most).cloned().collect())
     }
 
     async fn runs(&self) -> Result<Vec<Str>, JournalError> {
-        let mut runs: Vec<Str> = self.logs.iter().map(|e| e.key().clone()).collect();
+        let mut runs: Vec<Str> = self.runs.iter().map(|e| e.key().clone()).collect();
         runs.sort();
         Ok(runs)
     }
 
     async fn keep(&self, run: &Str, call: NodeId, whole: Str) -> Result<(), JournalError> {
-        self.kept.entry(run.clone()).or_default().insert(call, whole);
+        self.runs.entry(run.clone()).or_default().outputs.insert(call, whole);
         Ok(())
     }
 
     async fn kept(&self, run: &str, call: NodeId) -> Result<Option<Str>, JournalError> {
-        Ok(self.kept.get(run).and_then(|kept| kept.get(&call).cloned()))
+        Ok(self.runs.get(run).and_then(|kept| kept.outputs.get(&call).cloned()))
     }
 }

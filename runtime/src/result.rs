@@ -2,6 +2,7 @@
 
 use countersign_core::{Decision, Final, Reason, Run, Status, Str};
 use serde::de::DeserializeOwned;
+use std::sync::Arc;
 
 /// How a run stands when its driver has nothing more to do. A final answer and a candidate are kept apart:
 /// only a [`Final`], which only the gate makes, can be the answer.
@@ -11,7 +12,7 @@ pub struct RunResult {
     /// What the run would like to have said, where it is not final. Partial; not for the user as an answer.
     pub candidate_response: Option<Str>,
     /// The ruling.
-    pub decision: Decision,
+    pub decision: Arc<Decision>,
     /// The whole run: ledger, log, graph.
     pub run: Run,
 }
@@ -21,7 +22,7 @@ pub struct RunResult {
 pub enum NotFinal {
     /// The gate did not let an answer through.
     #[error("not final: {}", .0.completion_reason.name())]
-    Refused(Box<Decision>),
+    Refused(Arc<Decision>),
     /// The answer is not of the wanted type.
     #[error("the answer does not fit the wanted type: {0}")]
     Form(String),
@@ -47,7 +48,7 @@ impl RunResult {
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, NotFinal> {
         match &self.final_response {
             Some(answer) => serde_json::from_str(answer.text()).map_err(|e| NotFinal::Form(e.to_string())),
-            None => Err(NotFinal::Refused(Box::new(self.decision.clone()))),
+            None => Err(NotFinal::Refused(self.decision.clone())),
         }
     }
 

@@ -78,7 +78,7 @@ impl Runner {
 
     /// Runs a task to its end, or to where a person is needed.
     pub async fn run(&self, task: &str) -> Result<RunResult, DriveError> {
-        let (driver, _) = self.begin(&new_id(), task)?;
+        let (driver, _) = self.begin(new_id(), task)?;
         driver.drive().await
     }
 
@@ -89,7 +89,7 @@ impl Runner {
 
     /// Starts a task under an id of its own, in a task of the async runtime.
     pub fn start(&self, run: &str, task: &str) -> Result<LiveRun, DriveError> {
-        let (driver, shared) = self.begin(run, task)?;
+        let (driver, shared) = self.begin(run.into(), task)?;
         Ok(LiveRun { shared, journal: self.parts.journal.clone(), task: tokio::spawn(driver.drive()) })
     }
 
@@ -105,16 +105,16 @@ impl Runner {
         &self.parts.journal
     }
 
-    fn begin(&self, run: &str, task: &str) -> Result<(Box<Driver>, Arc<crate::live::Shared>), DriveError> {
+    fn begin(&self, run: Str, task: &str) -> Result<(Box<Driver>, Arc<crate::live::Shared>), DriveError> {
         let parts = &self.parts;
         let start = RunStarted {
             schema: 0,
             gate: 0,
-            run: run.into(),
+            run,
             conversation: None,
             message: None,
             task: task.into(),
-            mode: parts.mode.name().into(),
+            mode: parts.name.clone(),
             mode_version: parts.mode.version(),
             rules: parts.rules.clone(),
             policy: parts.policy.clone(),
@@ -207,6 +207,7 @@ impl RunnerBuilder {
             }
         }
         let parts = Parts {
+            name: self.mode.name().into(),
             rules: self.mode.rules(),
             mode: self.mode,
             model: self.model,

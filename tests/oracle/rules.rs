@@ -125,9 +125,11 @@ impl View<'_> {
         })
     }
 
-    /// What was done by the time of the candidate: its words cannot rest on what came later.
+    /// What was done by the time of the candidate: its words cannot rest on what came later. Where a tool result
+    /// has overtaken them they are refused for that, and whatever was done counts.
     fn evidence(&self) -> bool {
-        let by = self.s.candidate.as_ref().map_or(usize::MAX, |c| c.at);
+        let overtaken = |said: usize| self.s.result.is_some_and(|at| at > said);
+        let by = self.s.candidate.as_ref().filter(|c| !overtaken(c.said)).map_or(usize::MAX, |c| c.at);
         self.s.calls.iter().any(|c| c.effect != "control" && !c.child && matches!(c.end, Some(("ok", at)) if at < by))
             || self.s.evidence.iter().any(|(_, at)| *at < by)
     }

@@ -13,10 +13,8 @@ impl Check for CandidateLast {
 
     fn examine(&self, view: &View<'_>) -> Result<Option<Finding>, String> {
         let Some((node, made)) = view.candidate else { return Ok(None) };
-        let said_at = view.ledger.data(made.from.unwrap_or(node)).map_or(0, |d| d.seq);
         let unread = view.ledger.activation(made.by).is_some_and(|a| a.due && a.last_reply.is_some() && a.via != Via::Observed);
-        let overtaken = view.is_root() && view.ledger.totals().last_settled > said_at;
-        if !overtaken && !unread {
+        if !overtaken(view) && !unread {
             return Ok(None);
         }
         Ok(Some(finding(
@@ -26,4 +24,11 @@ impl Check for CandidateLast {
             "read them, then answer",
         )))
     }
+}
+
+/// Whether a result came in after the candidate's words were said.
+pub(super) fn overtaken(view: &View<'_>) -> bool {
+    let Some((node, made)) = view.candidate.filter(|_| view.is_root()) else { return false };
+    let said_at = view.ledger.data(made.from.unwrap_or(node)).map_or(0, |d| d.seq);
+    view.ledger.totals().last_settled > said_at
 }

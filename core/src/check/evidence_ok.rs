@@ -1,5 +1,6 @@
 //! Where evidence is required, the candidate rests on something that was executed and completed.
 
+use super::candidate_last::overtaken;
 use super::{Check, View, finding};
 use crate::decision::Finding;
 
@@ -15,6 +16,8 @@ impl Check for EvidenceOk {
             return Ok(None);
         }
         let rests = match view.candidate {
+            // Words that results have overtaken are refused for that: the work itself is there.
+            Some(_) if overtaken(view) && view.ledger.totals().evidence > 0 => true,
             Some((node, _)) => view.ledger.rests_on_evidence(node),
             None => view.ledger.totals().evidence > 0,
         };

@@ -4,6 +4,7 @@ use super::{Ledger, RunState, StepState};
 use crate::decision::Decision;
 use crate::event::{Disposed, Event, Outcome, StepOutcome, Via};
 use crate::node::{NodeId, NodeKind, ROOT, Str};
+use std::sync::Arc;
 
 /// Why an event was refused. The ledger is as it was.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -66,9 +67,9 @@ pub enum AppendError {
     #[error("this decision is not the gate's: it says `{}`, the gate says `{}`", said.completion_reason.name(), rules.completion_reason.name())]
     ForgedDecision {
         /// The one offered.
-        said: Box<Decision>,
+        said: Arc<Decision>,
         /// The gate's.
-        rules: Box<Decision>,
+        rules: Arc<Decision>,
     },
 }
 
@@ -300,7 +301,7 @@ impl Ledger {
     pub fn scope_of(&self, mut node: NodeId) -> NodeId {
         loop {
             match self.activation(node) {
-                Some(act) if act.rules.is_some() => return node,
+                Some(act) if act.is_mode() => return node,
                 Some(act) => match act.parent {
                     Some(parent) => node = parent,
                     None => return ROOT,

@@ -29,9 +29,6 @@ impl Ledger {
         match &record.event {
             Event::RunStarted(start) => {
                 self.start(NodeId(0), None, &start.mode, &"run".into(), Via::Asked, &[], record);
-                if let Some(root) = self.act_mut(ROOT) {
-                    root.rules = Some(Box::new(start.rules.clone()));
-                }
             }
             Event::ActivationStarted { parent, agent, key, via, rests_on, rules, .. } => {
                 let id = NodeId(self.node_count());

@@ -61,7 +61,7 @@ pub struct Activation {
     pub depth: u32,
     /// The event that started it.
     pub started_seq: u32,
-    /// Rules of the mode, where it is one; for the run, those of `run_started`.
+    /// Rules of the mode, where it is one inside the run; those of the run stand in `run_started`.
     pub rules: Option<Box<ModeRules>>,
     /// What the agent was shown and said. Shared with the model call under way.
     pub transcript: Arc<Vec<Entry>>,
@@ -101,6 +101,11 @@ pub struct Activation {
 }
 
 impl Activation {
+    /// Whether a mode is at work here, and not an agent: the run itself, or a mode inside it.
+    pub fn is_mode(&self) -> bool {
+        self.parent.is_none() || self.rules.is_some()
+    }
+
     /// Results that no reply rests on yet.
     pub fn unread(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.fresh.iter().map(|(node, _)| *node)

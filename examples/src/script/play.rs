@@ -38,7 +38,7 @@ pub fn play(script: &Script) -> Result<Said, ScriptError> {
         }
         if block.asked {
             // Asked before it is recorded: the second answer of the block would be `already_final`.
-            let decision = teller.asked.take().unwrap_or_else(|| teller.player.witness.decide());
+            let decision = teller.asked.take().map_or_else(|| teller.player.witness.decide(), |d| (*d).clone());
             said.lines.push(line(&decision));
             said.rulings.push(decision);
         }
@@ -75,7 +75,7 @@ struct Teller<'a> {
     facts: Vec<&'a Fact>,
     records: BTreeMap<String, NodeId>,
     /// What the gate said when the block's last fact made a final, or asked for a ruling.
-    asked: Option<Decision>,
+    asked: Option<std::sync::Arc<Decision>>,
 }
 
 impl<'a> Teller<'a> {

@@ -86,7 +86,7 @@ impl Live {
             Ok(result) => {
                 let refused = refusals(&result.run, &result.decision);
                 let wrong = self.wrong(&result.decision, &refused);
-                Ok(CameTo { end: result.decision, refused, wrong, run: result.run })
+                Ok(CameTo { end: (*result.decision).clone(), refused, wrong, run: result.run })
             }
             Err(why) => Err(why.to_string()),
         };

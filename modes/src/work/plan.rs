@@ -1,6 +1,6 @@
 //! Plans: recorded once per key, and seen as of their version.
 
-use super::{Flow, Halt, Reply, Work};
+use super::{Flow, Found, Halt, Reply, Work};
 use countersign_core::ledger::{PlanVersion, StepState};
 use countersign_core::{Cause, Event, NodeId, Outcome, StepOutcome, StepSpec, Str, Via};
 use rustc_hash::FxHashSet;
@@ -54,8 +54,8 @@ impl<'a> Work<'a> {
     pub fn step(&mut self, step: &StepView<'a>, agent: &str, prompt: impl Into<Str>) -> Flow<Reply<'a>> {
         let key = step_key(step.id, step.plan);
         match self.recorded(&key)? {
-            Some(asked) => self.read(asked),
-            None => self.start(agent, &key, prompt.into(), Via::Step(step.id)),
+            Found::Asked(asked) => self.read(asked),
+            Found::New(name) => self.begin(agent, name, prompt.into(), Via::Step(step.id)),
         }
     }
 

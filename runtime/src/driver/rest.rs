@@ -4,9 +4,11 @@ use super::{DriveError, Driver};
 use countersign_core::{CancelWhen, Cause, Decision, Event, Next, NodeId, Outcome, ROOT, RunState, Status, Str};
 use countersign_modes::{Act, closing};
 
+use std::sync::Arc;
+
 impl Driver {
     /// The decision with which nobody can go on, if that is so.
-    pub(super) fn at_rest(&mut self) -> Result<Option<Box<Decision>>, DriveError> {
+    pub(super) fn at_rest(&mut self) -> Result<Option<Arc<Decision>>, DriveError> {
         loop {
             let ended = self.run.final_answer().is_some();
             if !ended && !self.is_idle() {
@@ -33,10 +35,10 @@ impl Driver {
     }
 
     /// The ruling on the run as it stands: the recorded one, where nothing has happened since.
-    pub(super) fn standing(&mut self) -> Result<Box<Decision>, DriveError> {
+    pub(super) fn standing(&mut self) -> Result<Arc<Decision>, DriveError> {
         match self.run.ledger().log().last().map(|r| &r.event) {
             Some(Event::Decided { scope: ROOT, decision, .. }) => Ok(decision.clone()),
-            _ => Ok(Box::new(self.run.rule(ROOT, self.at_ms)?)),
+            _ => Ok(self.run.rule(ROOT, self.at_ms)?),
         }
     }
 
@@ -55,12 +57,12 @@ impl Driver {
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        !self.lone && self.running.is_empty() && self.wanted.is_empty()
+        !self.lone && !self.runs_side_by_side() && self.wanted.is_empty()
     }
 
     pub(super) fn abandon(&mut self) {
         (self.abandoned, self.lone) = (true, false);
-        self.running.clear();
+        self.running = None;
         self.wanted.clear();
         self.in_flight.clear();
         self.queue.clear();

@@ -180,7 +180,7 @@ impl Ledger {
     /// itself, or to an agent that the mode asked.
     pub(super) fn is_direct(&self, via: Via, to: NodeId) -> bool {
         let owed = matches!(via, Via::Call(_) | Via::Child);
-        owed && self.activation(to).is_some_and(|t| t.rules.is_some() || t.parent.and_then(|p| self.activation(p)).is_some_and(|p| p.rules.is_some()))
+        owed && self.activation(to).is_some_and(|t| t.is_mode() || t.parent.and_then(|p| self.activation(p)).is_some_and(|p| p.is_mode()))
     }
 
     /// A result that a newer one of the same activation replaces.
