@@ -302,7 +302,10 @@ fn deciding_twice_gives_the_same_ruling() {
     assert_eq!(run.decide(), run.decide());
     let recorded = run.rule(ROOT, 3).expect("legal");
     let again = run.rule(ROOT, 4).expect("legal");
-    assert_eq!((recorded.status, recorded.completion_reason, &recorded.missing_checks), (again.status, again.completion_reason, &again.missing_checks));
+    assert_eq!(
+        (recorded.status, recorded.completion_reason, &recorded.missing_checks),
+        (again.status, again.completion_reason, &again.missing_checks)
+    );
     run.append(5, [settled(NodeId(3)), replied(NodeId(1), &[]), ended(), candidate(NodeId(1))]).expect("a refusal does not stick");
     assert!(run.rule(ROOT, 6).expect("legal").finalizable);
     assert_eq!(&**run.final_answer().expect("a final").text(), "Three rows.");

@@ -41,7 +41,8 @@ pub struct Ledger {
     open_labels: FxHashMap<Str, u32>,
     /// Calls that failed for good, by tool: a later good call of the same tool clears them.
     failures: FxHashMap<Str, Vec<NodeId>>,
-    conflicts: conflict::Conflicts,
+    /// Made with the first claim: few runs have any.
+    conflicts: Option<Box<conflict::Conflicts>>,
     /// Hashes of sub-agents' normalised texts: a word-for-word relay is found without reading them again.
     words: FxHashMap<u64, NodeId>,
     /// Where the limits in force were set, once a resume raised them.
@@ -142,7 +143,7 @@ impl Ledger {
             current_plan: FxHashMap::default(),
             open_labels: FxHashMap::default(),
             failures: FxHashMap::default(),
-            conflicts: conflict::Conflicts::default(),
+            conflicts: None,
             words: FxHashMap::default(),
             limits_from: None,
             edited_args: FxHashMap::default(),
@@ -342,7 +343,7 @@ impl Ledger {
 
     /// What disagrees and is not settled, in a scope.
     pub fn conflicts(&self) -> &[Conflict] {
-        self.conflicts.open()
+        self.conflicts.as_ref().map(|c| c.open()).unwrap_or_default()
     }
 
     /// Whether a node's activation stands at or below a scope.

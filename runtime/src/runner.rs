@@ -79,7 +79,8 @@ impl Runner {
     /// Runs a task to its end, or to where a person is needed.
     pub async fn run(&self, task: &str) -> Result<RunResult, DriveError> {
         let (driver, _) = self.begin(new_id(), task)?;
-        driver.drive().await
+        // On the heap from its first poll to its end: a thousand runs that wait for their turn stay small.
+        Box::pin(driver.drive()).await
     }
 
     /// Runs a task whose answer is JSON of a type.

@@ -86,7 +86,9 @@ impl Ledger {
                     self.open.unreconciled.remove(disposition.result);
                 }
                 for resolution in resolved {
-                    self.conflicts.settle(&resolution.key);
+                    if let Some(conflicts) = &mut self.conflicts {
+                        conflicts.settle(&resolution.key);
+                    }
                 }
             }
             Event::ActivationEnded { .. } => self.ended(record),

@@ -158,7 +158,7 @@ impl Ledger {
                 self.open.unsound.add(id);
             }
             if let Some(report) = report {
-                self.conflicts.hear(id, report);
+                self.conflicts.get_or_insert_default().hear(id, report);
             }
             if !text.trim().is_empty() {
                 self.words.insert(normalised(text), id);
@@ -188,7 +188,9 @@ impl Ledger {
         self.open.unreconciled.remove(result);
         self.open.unsound.remove(result);
         self.open.cut.remove(result);
-        self.conflicts.forget(result);
+        if let Some(conflicts) = &mut self.conflicts {
+            conflicts.forget(result);
+        }
         let counted = u32::from(self.is_evidence(result));
         if let Some(state) = self.slot(result, &[NodeKind::Result]).and_then(|s| self.results.get_mut(s)) {
             state.superseded = true;
