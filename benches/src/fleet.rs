@@ -1,6 +1,6 @@
 //! 1,000 concurrent runs of 5 calls: throughput against the hand-written loop, and memory while they wait.
 
-use crate::measure::{Row, interleaved, peak_rss_kib};
+use crate::measure::{Row, cpu_us, interleaved, peak_rss_kib};
 use crate::turn::{by_hand, runtime};
 use crate::{hand, ours};
 use countersign::Effect;
@@ -25,27 +25,26 @@ pub(crate) fn rows() -> Vec<Row> {
     });
     let mut rows: Vec<Row> = throughput.collect();
     for (who, name) in [("hand", "hand-written, 10 ms model"), ("ours", "countersign, 10 ms model")] {
-        rows.push(Row { peak_rss_kib: in_child(who, 10), ..Row::new(name, CALLS, f64::NAN, "run") });
+        let (us, peak) = in_child(who, 10).unwrap_or((f64::NAN, 0));
+        rows.push(Row { peak_rss_kib: Some(peak), ..Row::new(name, CALLS, us / RUNS as f64, "run") });
     }
     rows
 }
 
-/// A process of its own, so that its peak is its own. Prints the peak in KiB.
+/// A process of its own, so that its peak is its own. Prints its CPU time in microseconds and its peak in KiB.
 pub(crate) fn child(who: &str, latency_ms: u64) {
     let rt = runtime();
     let latency = Duration::from_millis(latency_ms);
-    if who == "hand" {
-        hand_fleet(&rt, latency)
-    } else {
-        our_fleet(&rt, latency)
-    }
-    println!("{}", peak_rss_kib().unwrap_or(0));
+    let us = cpu_us(|| if who == "hand" { hand_fleet(&rt, latency) } else { our_fleet(&rt, latency) });
+    println!("{us} {}", peak_rss_kib().unwrap_or(0));
 }
 
-fn in_child(who: &str, latency_ms: u64) -> Option<u64> {
+fn in_child(who: &str, latency_ms: u64) -> Option<(f64, u64)> {
     let this = std::env::current_exe().ok()?;
     let said = std::process::Command::new(this).args(["fleet-child", who, &latency_ms.to_string()]).output().ok()?;
-    String::from_utf8_lossy(&said.stdout).trim().parse().ok()
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    let (us, peak) = said.trim().split_once(' ')?;
+    Some((us.parse().ok()?, peak.parse().ok()?))
 }
 
 fn hand_fleet(rt: &Runtime, latency: Duration) {

@@ -1,15 +1,15 @@
 //! What the performance tables are made from.
 //!
-//! `cargo run --release -p countersign-benches -- turn|fleet|team|asks|ledger|all [--json]`
+//! `cargo run --release -p countersign-benches -- turn|fleet|team|asks|ledger|instructions|all [--json]`
 //!
 //! Ours and hand-written loops are run interleaved, so that a noisy machine is noisy for both; figures are
 //! medians of five, and what counts is the ratio. Every run's answer, node count and decision are asserted.
-//! For figures that do not depend on the machine's mood, count instructions:
-//! `valgrind --tool=callgrind target/release/countersign-benches once ours 1000 1`.
+//! Figures that do not depend on the machine's mood are instruction counts: `instructions`, with valgrind.
 
 mod asks;
 mod fleet;
 mod hand;
+mod instructions;
 mod ledger;
 mod measure;
 mod ours;
@@ -19,7 +19,7 @@ mod turn;
 use measure::Row;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: countersign-benches turn|fleet|team|asks|ledger|all [--json]\n       countersign-benches once ours|hand N REPS    (for an instruction counter)";
+const USAGE: &str = "usage: countersign-benches turn|fleet|team|asks|ledger|instructions|all [--json]\n       countersign-benches once ours|hand N REPS    (for an instruction counter)";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         ["team"] => show(&team::rows(), json),
         ["asks"] => show(&asks::rows(), json),
         ["ledger"] => show(&ledger::rows(), json),
+        ["instructions"] => show(&instructions::rows(), json),
         ["all"] => {
             for rows in [turn::rows, fleet::rows, team::rows, asks::rows, ledger::rows] {
                 show(&rows(), json);

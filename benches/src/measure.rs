@@ -42,7 +42,10 @@ impl Row {
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:34} n={:<8} {:10.3} us/{:9}", self.name, self.n, self.us_cpu, self.unit)?;
+        write!(f, "{:34} n={:<8}", self.name, self.n)?;
+        if self.us_cpu.is_finite() {
+            write!(f, " {:10.3} us/{:9}", self.us_cpu, self.unit)?;
+        }
         if let Some(ratio) = self.ratio_to_floor {
             write!(f, " {ratio:6.2}x floor")?;
         }
