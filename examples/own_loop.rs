@@ -16,20 +16,7 @@ enum Said {
 
 /// What the loop knows of its run.
 fn started(task: &str) -> RunStarted {
-    RunStarted {
-        schema: 0, // filled in, as are `gate`, `policy_digest` and `checks`
-        gate: 0,
-        run: "own-loop".into(),
-        conversation: None,
-        message: None,
-        task: task.into(),
-        mode: "own_loop".into(),
-        mode_version: 1,
-        rules: ModeRules::owner("me"),
-        policy: Policy::execution(),
-        policy_digest: "".into(),
-        checks: Default::default(),
-    }
+    RunStarted::new("own-loop", task, "own_loop", ModeRules::owner("me"), Policy::execution())
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -9,20 +9,7 @@ use countersign_core::{
 use std::sync::Arc;
 
 fn start(policy: Policy) -> RunStarted {
-    RunStarted {
-        schema: 0,
-        gate: 0,
-        run: "r1".into(),
-        conversation: None,
-        message: None,
-        task: "count the rows".into(),
-        mode: "single".into(),
-        mode_version: 1,
-        rules: ModeRules::owner("main"),
-        policy,
-        policy_digest: "".into(),
-        checks: Default::default(),
-    }
+    RunStarted::new("r1", "count the rows", "single", ModeRules::owner("main"), policy)
 }
 
 fn run() -> Run {

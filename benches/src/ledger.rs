@@ -43,20 +43,13 @@ fn time(run: &Run, candidate: NodeId, reason: Reason) -> f64 {
 
 /// An agent that made many calls, none of which the answer rests on.
 fn history(events: usize) -> Option<Run> {
-    let start = RunStarted {
-        schema: 0,
-        gate: 0,
-        run: "history".into(),
-        conversation: None,
-        message: None,
-        task: "task".into(),
-        mode: "single".into(),
-        mode_version: 1,
-        rules: ModeRules::owner("main"),
-        policy: Policy { reconciliation: Some(Reconciliation::Explicit), ..Policy::execution() },
-        policy_digest: Str::default(),
-        checks: Default::default(),
-    };
+    let start = RunStarted::new(
+        "history",
+        "task",
+        "single",
+        ModeRules::owner("main"),
+        Policy { reconciliation: Some(Reconciliation::Explicit), ..Policy::execution() },
+    );
     let mut run = Run::start(Arc::new(Gate::default()), start, 0).ok()?;
     let agent = begin(&mut run, "earlier")?;
     while (run.ledger().seq() as usize) < events {

@@ -64,6 +64,26 @@ pub struct RunStarted {
     pub checks: Arc<[CheckName]>,
 }
 
+impl RunStarted {
+    /// What a caller says of a run. Schema, gate, checks and digest are filled in by [`crate::Run::start`].
+    pub fn new(run: impl Into<Str>, task: impl Into<Str>, mode: impl Into<Str>, rules: ModeRules, policy: Policy) -> Self {
+        Self {
+            schema: 0,
+            gate: 0,
+            run: run.into(),
+            conversation: None,
+            message: None,
+            task: task.into(),
+            mode: mode.into(),
+            mode_version: 1,
+            rules,
+            policy,
+            policy_digest: Str::default(),
+            checks: Arc::default(),
+        }
+    }
+}
+
 /// Text that somebody would like to be the answer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct CandidateMade {

@@ -108,20 +108,9 @@ impl Runner {
 
     fn begin(&self, run: Str, task: &str) -> Result<(Box<Driver>, Arc<crate::live::Shared>), DriveError> {
         let parts = &self.parts;
-        let start = RunStarted {
-            schema: 0,
-            gate: 0,
-            run,
-            conversation: None,
-            message: None,
-            task: task.into(),
-            mode: parts.name.clone(),
-            mode_version: parts.mode.version(),
-            rules: parts.rules.clone(),
-            policy: parts.policy.clone(),
-            policy_digest: parts.policy_digest.clone(),
-            checks: Default::default(),
-        };
+        let mut start = RunStarted::new(run, task, parts.name.clone(), parts.rules.clone(), parts.policy.clone());
+        start.mode_version = parts.mode.version();
+        start.policy_digest = parts.policy_digest.clone();
         let run = Run::start(parts.gate.clone(), start, (parts.clock)())?;
         Ok(Driver::new(parts.clone(), run, 0))
     }

@@ -7,20 +7,7 @@ use std::sync::Arc;
 
 /// How a run begins: `main` concludes, and every result needs a disposition.
 pub(crate) fn start(policy: Policy) -> RunStarted {
-    RunStarted {
-        schema: 0,
-        gate: 0,
-        run: "r1".into(),
-        conversation: None,
-        message: None,
-        task: "mend the tests".into(),
-        mode: "deep".into(),
-        mode_version: 1,
-        rules: ModeRules::explicit("main"),
-        policy,
-        policy_digest: Str::default(),
-        checks: Default::default(),
-    }
+    RunStarted::new("r1", "mend the tests", "deep", ModeRules::explicit("main"), policy)
 }
 
 /// A witness of such a run.

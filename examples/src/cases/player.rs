@@ -36,20 +36,7 @@ impl Player {
     pub fn start(mode: &str, rules: ModeRules, policy: Policy) -> Result<Self, CaseError> {
         let owner = rules.concluder(&policy).to_string();
         let planner = rules.planner.as_ref().unwrap_or(&rules.owner).to_string();
-        let start = RunStarted {
-            schema: 0,
-            gate: 0,
-            run: "case".into(),
-            conversation: None,
-            message: None,
-            task: "".into(),
-            mode: mode.into(),
-            mode_version: 1,
-            rules,
-            policy,
-            policy_digest: Str::default(),
-            checks: Default::default(),
-        };
+        let start = RunStarted::new("case", "", mode, rules, policy);
         let witness = Witness::new(Arc::new(Gate::default()), start, 0)?;
         Ok(Self { witness, owner, planner, replies: BTreeMap::new(), last: BTreeMap::new() })
     }
