@@ -2,9 +2,9 @@
 
 use crate::agent::{Agent, Agents, Machine};
 use crate::closing::last_words;
-use crate::machine::{Act, Out};
-use crate::output::{AttestArgs, RecordArgs};
-use crate::tool::{Ended, Parse, ToolKind, ToolSpec};
+use crate::output::{AttestArgs, Ended, RecordArgs};
+use crate::tool::{Parse, ToolKind, ToolSpec};
+use crate::want::{Act, Out};
 use countersign_core::ledger::{Activation, Ledger, ToolRun};
 use countersign_core::{Call, Cause, Event, Finish, NodeId, NudgeBy, Outcome, RunState, Str, Via};
 use serde::de::DeserializeOwned;

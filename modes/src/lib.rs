@@ -14,7 +14,7 @@
 //! |---|---|
 //! | [`mode`], [`work`] | the trait, and all that a mode needs |
 //! | [`agent`], [`tool`] | who works, and with what |
-//! | [`machine`] | what happens next in an activation |
+//! | [`machine`], [`want`] | what happens next in an activation |
 //! | [`single`], [`deep`], [`plan_execute`], [`supervisor`] | the four modes |
 //! | [`output`] | what agents end with: conclusions, reports, plans, verdicts |
 //! | [`transcript`] | what a model is shown |
@@ -31,16 +31,18 @@ pub mod single;
 pub mod supervisor;
 pub mod tool;
 pub mod transcript;
+pub mod want;
 pub mod work;
 
 pub use agent::{Agent, Agents, Machine};
 pub use closing::closing;
 pub use deep::Deep;
-pub use machine::{Act, Out, step, touched};
+pub use machine::{step, touched};
 pub use mode::{Answer, Mode};
-pub use output::{Conclusion, PlanOutput, ReplanVerdict, ReportOutput};
+pub use output::{Conclusion, Ended, PlanOutput, ReplanVerdict, ReportOutput};
 pub use plan_execute::PlanExecute;
 pub use single::Single;
 pub use supervisor::Supervisor;
-pub use tool::{Ended, ToolKind, ToolSpec};
+pub use tool::{ToolKind, ToolSpec};
+pub use want::{Act, Out};
 pub use work::{Flow, Halt, Key, PlanView, Reply, StepView, Typed, Work, all};

@@ -3,42 +3,12 @@
 use crate::agent::{Agents, Machine};
 use crate::agent_loop::agent_loop;
 use crate::closing::closing;
-use crate::mode::{Answer, Mode};
+use crate::mode::Mode;
+use crate::want::Out;
 use crate::work::{Pass, Work};
 use countersign_core::ledger::Ledger;
 use countersign_core::{Cause, Event, NodeId, Outcome, ROOT, Record, Str};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-
-/// The only two things that are ever done in the world.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Act {
-    /// Call the model for this activation's next turn.
-    CallModel(NodeId),
-    /// Run this tool call.
-    RunTool(NodeId),
-}
-
-impl Act {
-    /// The activation or the call.
-    pub fn node(self) -> NodeId {
-        match self {
-            Self::CallModel(node) | Self::RunTool(node) => node,
-        }
-    }
-}
-
-/// What a step of an activation comes to.
-#[derive(Default)]
-pub struct Out {
-    /// Facts to record, in order.
-    pub events: Vec<Event>,
-    /// Acts to perform once they are recorded.
-    pub acts: Vec<Act>,
-    /// A candidate of the mode that works in this activation.
-    pub answer: Option<Answer>,
-    /// How often a mode's `advance` ran.
-    pub passes: u32,
-}
 
 /// What happens next in an activation. Nothing, where it has ended or waits.
 pub fn step(ledger: &Ledger, agents: &Agents, mode: &dyn Mode, activation: NodeId, out: &mut Out) {

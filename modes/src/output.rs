@@ -1,9 +1,23 @@
 //! What agents end with. Parsed in the loop: what does not fit goes back to the model, never to the mode.
 
-use crate::tool::{Ended, report_of};
-use countersign_core::{Disposed, Disposition, Ledger, NodeId, Resolution, Str};
+use countersign_core::{Claim, Disposed, Disposition, Ledger, NodeId, Report, Resolution, Str, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// What a terminal call comes to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ended {
+    /// The words.
+    pub text: String,
+    /// The structured output, as JSON text.
+    pub data: Option<String>,
+    /// Claims and the like.
+    pub report: Option<Report>,
+    /// What became of each result.
+    pub dispositions: Vec<Disposition>,
+    /// What was settled by name.
+    pub resolved: Vec<Resolution>,
+}
 
 /// The end of a concluding agent.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -251,5 +265,21 @@ impl StepArgs {
     pub fn spec(&self) -> countersign_core::StepSpec {
         let need = |n: &String| Str::from(n.as_str());
         countersign_core::StepSpec { id: self.id.as_str().into(), text: self.text.as_str().into(), needs: self.needs.iter().map(need).collect() }
+    }
+}
+
+/// Claims and verdict in the ledger's form.
+fn report_of(said: &ReportOutput) -> Report {
+    let claim = |c: &ClaimArgs| Claim { key: c.key.as_str().into(), value: c.value.as_str().into(), confidence: c.confidence };
+    Report {
+        claims: said.claims.iter().map(claim).collect(),
+        verdict: said.verdict.map(|v| match v {
+            VerdictArg::Approved => Verdict::Approved,
+            VerdictArg::Rejected => Verdict::Rejected,
+        }),
+        criteria: said.criteria.iter().map(|c| (c.name.as_str().into(), c.met)).collect(),
+        artefacts: said.artefacts.iter().map(|a| a.as_str().into()).collect(),
+        evidence: said.evidence.iter().map(|e| e.as_str().into()).collect(),
+        executed: 0,
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::agent::{Agent, Agents};
 use crate::mode::{Answer, Mode};
-use crate::output::{PlanOutput, ReplanVerdict, StepArgs, StepReason};
-use crate::tool::{Ended, ToolKind, ToolSpec};
+use crate::output::{Ended, PlanOutput, ReplanVerdict, StepArgs, StepReason};
+use crate::tool::{ToolKind, ToolSpec};
 use crate::work::{Flow, PlanView, Work, all};
 use countersign_core::{Deliverable, Ledger, ModeRules, NodeId, Policy, StepSpec, Str};
 use std::fmt::Write;

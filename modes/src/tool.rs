@@ -1,7 +1,7 @@
 //! What an agent may call. A specification says what a call means; running a tool is the runtime's part.
 
-use crate::output::{Conclusion, ReportOutput};
-use countersign_core::{CallKind, Claim, Declared, Disposition, Effect, Ledger, NodeId, Report, Resolution, Str, Verdict};
+use crate::output::{Conclusion, Ended, ReportOutput};
+use countersign_core::{CallKind, Declared, Effect, Ledger, NodeId, Str};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -55,21 +55,6 @@ pub enum ToolKind {
 /// Reads the arguments of a terminal call against what is known: what the activation ends with, or what is
 /// wrong with them, in words for the model.
 pub type Parse = Arc<dyn Fn(&Ledger, NodeId, &str) -> Result<Ended, String> + Send + Sync>;
-
-/// What a terminal call comes to.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ended {
-    /// The words.
-    pub text: String,
-    /// The structured output, as JSON text.
-    pub data: Option<String>,
-    /// Claims and the like.
-    pub report: Option<Report>,
-    /// What became of each result.
-    pub dispositions: Vec<Disposition>,
-    /// What was settled by name.
-    pub resolved: Vec<Resolution>,
-}
 
 impl ToolSpec {
     /// A tool that the runtime runs, with the schema of its arguments.
@@ -181,20 +166,4 @@ fn task_schema() -> Value {
 
 pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     serde_json::to_value(schemars::schema_for!(T)).unwrap_or_default()
-}
-
-/// Claims and verdict in the ledger's form.
-pub(crate) fn report_of(said: &ReportOutput) -> Report {
-    let claim = |c: &crate::output::ClaimArgs| Claim { key: c.key.as_str().into(), value: c.value.as_str().into(), confidence: c.confidence };
-    Report {
-        claims: said.claims.iter().map(claim).collect(),
-        verdict: said.verdict.map(|v| match v {
-            crate::output::VerdictArg::Approved => Verdict::Approved,
-            crate::output::VerdictArg::Rejected => Verdict::Rejected,
-        }),
-        criteria: said.criteria.iter().map(|c| (c.name.as_str().into(), c.met)).collect(),
-        artefacts: said.artefacts.iter().map(|a| a.as_str().into()).collect(),
-        evidence: said.evidence.iter().map(|e| e.as_str().into()).collect(),
-        executed: 0,
-    }
 }

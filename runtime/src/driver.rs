@@ -8,17 +8,13 @@ mod finish;
 mod recover;
 mod rest;
 
-use crate::guard::GuardPlugin;
-use crate::hooks::Hooks;
-use crate::journal::{Journal, JournalError};
+use crate::error::DriveError;
 use crate::live::{Inbox, Shared, Tip, TipCell};
-use crate::model::Model;
+use crate::parts::Parts;
 use crate::result::RunResult;
-use crate::runner::Clock;
-use crate::tool::Tool;
 use act::{Done, Todo, carry_out};
-use countersign_core::{AppendError, Cause, Decision, Event, Gate, ModeRules, NodeId, Policy, ROOT, ReplayError, Run, Str};
-use countersign_modes::{Act, Agents, Mode, Out, machine};
+use countersign_core::{Cause, Decision, Event, NodeId, ROOT, Run, Str};
+use countersign_modes::{Act, Out, machine};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use futures_util::{FutureExt, pin_mut};
@@ -27,46 +23,6 @@ use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 use std::time::Duration;
-
-/// What every run of a runner shares.
-pub(crate) struct Parts {
-    pub(crate) mode: Arc<dyn Mode>,
-    pub(crate) model: Arc<dyn Model>,
-    pub(crate) agents: Agents,
-    pub(crate) policy: Policy,
-    pub(crate) policy_digest: Str,
-    pub(crate) rules: ModeRules,
-    pub(crate) name: Str,
-    pub(crate) gate: Arc<Gate>,
-    pub(crate) tools: FxHashMap<Str, Arc<dyn Tool>>,
-    pub(crate) guards: Vec<GuardPlugin>,
-    pub(crate) hooks: Option<Arc<dyn Hooks>>,
-    pub(crate) journal: Arc<dyn Journal>,
-    pub(crate) clock: Clock,
-}
-
-/// A driver that could not go on. The run itself is as its journal has it.
-#[derive(Debug, thiserror::Error)]
-pub enum DriveError {
-    /// The journal refused or failed.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// The ledger refused an event that the driver made: a fault of ours, or of a custom mode.
-    #[error("the ledger refused an event: {0}")]
-    Append(#[from] AppendError),
-    /// The journal's log could not be read.
-    #[error(transparent)]
-    Replay(#[from] ReplayError),
-    /// No run has this id.
-    #[error("no run is called `{0}`")]
-    UnknownRun(Str),
-    /// The run has ended.
-    #[error("run `{0}` has ended; start a new one")]
-    Ended(Str),
-    /// The driver's own task died.
-    #[error("the driver died: {0}")]
-    Driver(String),
-}
 
 /// Drives one run.
 pub(crate) struct Driver {

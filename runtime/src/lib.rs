@@ -18,11 +18,13 @@
 //! | [`testing`] | scripted, playing-back and failing models |
 
 pub mod driver;
+pub mod error;
 pub mod guard;
 pub mod hooks;
 pub mod journal;
 pub mod live;
 pub mod model;
+pub mod parts;
 pub mod result;
 pub mod runner;
 pub mod testing;
@@ -31,12 +33,13 @@ pub mod tool;
 pub use countersign_core::*;
 pub use countersign_modes::*;
 
-pub use driver::DriveError;
+pub use error::DriveError;
 pub use guard::{DEFAULT_MAX_NUDGES, Guard, GuardPlugin, GuardSaid, GuardState, ToolUse};
 pub use hooks::{Hooks, ToolGate};
 pub use journal::{Journal, JournalError, MemoryJournal};
 pub use live::{EventStream, LiveRun, Streamed};
 pub use model::{Deltas, Model, ModelError, ModelReply, ModelRequest, ToolCall};
+pub use parts::Clock;
 pub use result::{NotFinal, RunResult};
 pub use runner::{BuildError, Runner, RunnerBuilder};
 pub use tool::{FnTool, Tool, ToolError, ToolOutput, ToolRequest};

@@ -1,6 +1,6 @@
 //! A run under way: a stream of what happens, and a way in from outside.
 
-use crate::driver::DriveError;
+use crate::error::DriveError;
 use crate::journal::{Journal, JournalError};
 use crate::result::RunResult;
 use countersign_core::{CancelWhen, NodeId, Record, Str};

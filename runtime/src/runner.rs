@@ -1,11 +1,13 @@
 //! Building a runner, and running tasks with it.
 
-use crate::driver::{DriveError, Driver, Parts};
+use crate::driver::Driver;
+use crate::error::DriveError;
 use crate::guard::GuardPlugin;
 use crate::hooks::Hooks;
 use crate::journal::{Journal, MemoryJournal};
 use crate::live::{Command, LiveRun};
 use crate::model::Model;
+use crate::parts::{Clock, Parts};
 use crate::result::{NotFinal, RunResult};
 use crate::tool::Tool;
 use countersign_core::{Check, Gate, Limits, Policy, Run, RunStarted, Str};
@@ -16,9 +18,6 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// Where the time comes from: milliseconds since the Unix epoch.
-pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
 /// A runner that cannot be built.
 #[derive(Debug, thiserror::Error)]

@@ -25,6 +25,7 @@ impl Check for ConflictsResolved {
 
 /// The key, and what is said of it.
 fn said(conflict: &Conflict) -> String {
-    let values: Vec<String> = conflict.values.iter().map(|v| format!("`{v}`")).collect();
+    let distinct: indexmap::IndexSet<&str> = conflict.values.iter().map(|v| &**v).collect();
+    let values: Vec<String> = distinct.into_iter().map(|v| format!("`{v}`")).collect();
     if values.is_empty() { format!("`{}`", conflict.key) } else { format!("`{}`: {}", conflict.key, values.join(" or ")) }
 }

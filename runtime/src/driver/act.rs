@@ -1,9 +1,9 @@
 //! The two acts: call a model, run a tool. Each ends in a fact; a panic is one too.
 
-use super::Parts;
 use crate::hooks::ToolGate;
 use crate::live::Shared;
 use crate::model::{Deltas, ModelError, ModelReply, ModelRequest};
+use crate::parts::Parts;
 use crate::tool::{Tool, ToolError, ToolOutput, ToolRequest};
 use countersign_core::event::ReplyExtra;
 use countersign_core::ledger::Ledger;

@@ -1,6 +1,7 @@
 //! A candidate: guards look at it, the gate rules, and what it says is done.
 
-use super::{DriveError, Driver};
+use super::Driver;
+use crate::error::DriveError;
 use crate::guard::{GuardSaid, GuardState, ToolUse};
 use countersign_core::ledger::{Ledger, RunState};
 use countersign_core::{CandidateMade, Cause, Decision, Event, Finish, GuardVerdict, Next, NodeId, NudgeBy, Outcome, ROOT, Reason, Status, Str};

@@ -1,7 +1,9 @@
 //! What is said to a run from outside, and taking one up again from its journal.
 
-use super::{DriveError, Driver, Parts};
+use super::Driver;
+use crate::error::DriveError;
 use crate::live::{Command, Shared};
+use crate::parts::Parts;
 use countersign_core::{Event, Limits, OnLost, Outcome, ROOT, Record, ResumedBy, Run, Status, Str};
 use std::sync::Arc;
 

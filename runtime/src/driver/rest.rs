@@ -1,6 +1,7 @@
 //! When nobody can go on, and how what is under way is ended.
 
-use super::{DriveError, Driver};
+use super::Driver;
+use crate::error::DriveError;
 use countersign_core::{CancelWhen, Cause, Decision, Event, Next, NodeId, Outcome, ROOT, RunState, Status, Str};
 use countersign_modes::{Act, closing};
 

@@ -1,0 +1,27 @@
+//! Why a driver could not go on.
+
+use crate::journal::JournalError;
+use countersign_core::{AppendError, ReplayError, Str};
+
+/// A driver that could not go on. The run itself is as its journal has it.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// The journal refused or failed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The ledger refused an event that the driver made: a fault of ours, or of a custom mode.
+    #[error("the ledger refused an event: {0}")]
+    Append(#[from] AppendError),
+    /// The journal's log could not be read.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// No run has this id.
+    #[error("no run is called `{0}`")]
+    UnknownRun(Str),
+    /// The run has ended.
+    #[error("run `{0}` has ended; start a new one")]
+    Ended(Str),
+    /// The driver's own task died.
+    #[error("the driver died: {0}")]
+    Driver(String),
+}
