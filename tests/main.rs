@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`scenarios`] | every scenario ends as it says, whoever rewrites it |
 //! | [`bad_input`] | each kind of bad input ends in a typed error or a recorded event |
+//! | [`cancel`] | the three kinds of cancellation |
 //! | [`driver`] | the modes on the driver, taken up again from every event; approvals; streams |
 //! | [`live_resume`] | a run comes to the same, whichever event its process died at |
 //! | [`live_suite`] | every live scenario comes to what it must, and its log to the same ruling |
@@ -20,6 +21,7 @@
 mod append;
 mod bad_input;
 mod book;
+mod cancel;
 mod cases;
 mod decision;
 mod driver;
