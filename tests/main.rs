@@ -6,6 +6,7 @@
 //! | [`bad_input`] | each kind of bad input ends in a typed error or a recorded event |
 //! | [`cancel`] | the three kinds of cancellation |
 //! | [`driver`] | the modes on the driver, taken up again from every event; approvals; streams |
+//! | [`hooks`] | what hooks see, refuse and change |
 //! | [`live_resume`] | a run comes to the same, whichever event its process died at |
 //! | [`live_suite`] | every live scenario comes to what it must, and its log to the same ruling |
 //! | [`cases`] | every duty named by a scenario has a test, or an issue that owns it |
@@ -25,6 +26,7 @@ mod cancel;
 mod cases;
 mod decision;
 mod driver;
+mod hooks;
 mod live_resume;
 mod live_suite;
 mod oracle;
