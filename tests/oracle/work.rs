@@ -123,8 +123,12 @@ impl State {
     pub fn job_end(&mut self, id: Name, out: Name) -> bool {
         let Some(index) = self.jobs.iter().position(|j| j.id == id && j.open) else { return false };
         self.jobs[index].open = false;
-        self.killed |= out == "cancelled";
-        self.result = Some(self.at);
+        // Killed work brings no result that words could be older than.
+        if out == "cancelled" {
+            self.killed = true;
+        } else {
+            self.result = Some(self.at);
+        }
         if let Some(call) = self.jobs[index].call
             && self.calls[call].end.is_none()
         {

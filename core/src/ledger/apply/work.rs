@@ -34,8 +34,12 @@ impl Ledger {
 
     pub(super) fn background_ended(&mut self, job: NodeId, outcome: Outcome, record: &Arc<Record>) {
         self.open.jobs.remove(job);
-        self.totals.last_settled = record.seq;
-        self.totals.jobs_killed += u32::from(matches!(outcome, Outcome::Cancelled | Outcome::Lost));
+        if matches!(outcome, Outcome::Cancelled | Outcome::Lost) {
+            // Nothing came of it that anybody could have read.
+            self.totals.jobs_killed += 1;
+        } else {
+            self.totals.last_settled = record.seq;
+        }
         let slot = self.slot(job, &[NodeKind::Job]);
         let Some(state) = slot.and_then(|s| self.jobs.get_mut(s)) else { return };
         state.outcome = Some(outcome);
