@@ -4,7 +4,7 @@ use crate::mode::Mode;
 use crate::tool::{ToolKind, ToolSpec};
 use countersign_core::{Policy, Str};
 use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashSet};
+use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
 
 /// How an agent works.
@@ -148,7 +148,7 @@ impl Agents {
         if let Some(why) = policy.infeasible().or_else(|| mode.infeasible(self, policy)) {
             return Err(AgentsError::Infeasible(why));
         }
-        if policy.require_execution_evidence && !self.can_give_evidence(mode) {
+        if policy.require_execution_evidence && !self.can_give_evidence() {
             return Err(AgentsError::Infeasible(
                 "evidence is required, and no agent has a tool whose result counts as evidence; add one, or do not require it".into(),
             ));
@@ -171,24 +171,7 @@ impl Agents {
     }
 
     /// Whether any agent has a tool that counts. A custom mode may ask any agent, so all are looked at.
-    fn can_give_evidence(&self, _mode: &dyn Mode) -> bool {
+    fn can_give_evidence(&self) -> bool {
         self.iter().any(|a| matches!(a.machine, Machine::Mode(_)) || a.tools.values().any(|t| t.declared().evidence))
-    }
-
-    /// Agents that an agent can hand work to.
-    pub fn reachable(&self, from: &str) -> FxHashSet<Str> {
-        let mut seen = FxHashSet::default();
-        let mut todo = vec![Str::from(from)];
-        while let Some(name) = todo.pop() {
-            let Some(agent) = self.get(&name) else { continue };
-            for tool in agent.tools.values() {
-                if let ToolKind::Delegate { agent } | ToolKind::Transfer { agent, .. } = &tool.kind
-                    && seen.insert(agent.clone())
-                {
-                    todo.push(agent.clone());
-                }
-            }
-        }
-        seen
     }
 }

@@ -197,7 +197,7 @@ impl Ledger {
                 run.state = RunState::Background;
             }
             self.open.tools.remove(call);
-            self.call_shown(activation, call);
+            self.call_shown(activation);
             self.label_closed(call);
         } else {
             self.settle(call, outcome, call);
@@ -309,11 +309,11 @@ impl Ledger {
             let at = u32::try_from(act.transcript.len()).unwrap_or(u32::MAX);
             act.fresh.push((rests, at));
         }
-        self.call_shown(activation, call);
+        self.call_shown(activation);
     }
 
-    /// The model can be shown something for this call; with the last one its turn is due.
-    pub(super) fn call_shown(&mut self, activation: NodeId, _call: NodeId) {
+    /// The model can be shown something for one call more; with the last one its turn is due.
+    pub(super) fn call_shown(&mut self, activation: NodeId) {
         if let Some(act) = self.act_mut(activation) {
             act.open_calls = act.open_calls.saturating_sub(1);
             act.due = act.open && act.open_calls == 0;

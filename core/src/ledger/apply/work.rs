@@ -25,7 +25,7 @@ impl Ledger {
                 self.set_run(call, RunState::Background);
                 self.open.tools.remove(call);
                 self.label_closed(call);
-                self.call_shown(activation, call);
+                self.call_shown(activation);
                 self.say(activation, call, call, record);
             }
             _ => self.set_run(call, RunState::Running),
