@@ -9,6 +9,7 @@ mod recover;
 mod rest;
 
 use crate::error::DriveError;
+use crate::journal::Batch;
 use crate::live::{Inbox, Shared, Tip, TipCell};
 use crate::parts::Parts;
 use crate::result::RunResult;
@@ -192,7 +193,8 @@ impl Driver {
         if new.is_empty() {
             return Ok(true);
         }
-        let Some(done) = self.parts.journal.append_now(&self.shared.run, seq(self.written), new) else { return Ok(false) };
+        let batch = Batch { run: &self.shared.run, expected: seq(self.written), records: new, answer: self.run.final_answer() };
+        let Some(done) = self.parts.journal.append_now(batch) else { return Ok(false) };
         done?;
         self.written = log.len();
         self.publish(false);
@@ -206,7 +208,8 @@ impl Driver {
         }
         let log = self.run.ledger().log();
         let Some(new) = log.get(self.written..).filter(|new| !new.is_empty()) else { return Ok(()) };
-        self.parts.journal.append(&self.shared.run, seq(self.written), new).await?;
+        let batch = Batch { run: &self.shared.run, expected: seq(self.written), records: new, answer: self.run.final_answer() };
+        self.parts.journal.append(batch).await?;
         self.written = log.len();
         self.publish(false);
         Ok(())

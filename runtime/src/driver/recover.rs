@@ -2,9 +2,10 @@
 
 use super::Driver;
 use crate::error::DriveError;
+use crate::journal::read_all;
 use crate::live::{Command, Shared};
 use crate::parts::Parts;
-use countersign_core::{Event, Limits, OnLost, Outcome, ROOT, Record, ResumedBy, Run, Status, Str};
+use countersign_core::{Event, Limits, OnLost, Outcome, ROOT, ResumedBy, Run, Status, Str};
 use std::sync::Arc;
 
 impl Driver {
@@ -62,7 +63,10 @@ impl Driver {
         commands: Vec<Command>,
         limits: Option<Limits>,
     ) -> Result<(Box<Self>, Arc<Shared>), DriveError> {
-        let log = read_all(&parts, run).await?;
+        let log = read_all(&*parts.journal, run).await?;
+        if log.is_empty() {
+            return Err(DriveError::UnknownRun(run.into()));
+        }
         let written = log.len();
         let run = Run::replay(parts.gate.clone(), log)?;
         let id = run.ledger().started().map(|s| s.run.clone()).unwrap_or_default();
@@ -114,17 +118,4 @@ impl Driver {
         }
         Ok(())
     }
-}
-
-async fn read_all(parts: &Parts, run: &str) -> Result<Vec<Arc<Record>>, DriveError> {
-    let mut log: Vec<Arc<Record>> = Vec::new();
-    loop {
-        let after = log.last().map_or(0, |r| r.seq);
-        let page = parts.journal.read(run, after, 4096).await?;
-        if page.is_empty() {
-            break;
-        }
-        log.extend(page);
-    }
-    if log.is_empty() { Err(DriveError::UnknownRun(run.into())) } else { Ok(log) }
 }
