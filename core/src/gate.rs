@@ -140,7 +140,12 @@ impl Gate {
 
     /// Whether it has every one of these checks, in these versions.
     pub fn has_all(&self, checks: &Arc<[CheckName]>) -> bool {
-        *checks == self.names || checks.iter().all(|c| self.names.contains(c))
+        self.is_of(checks) || checks.iter().all(|c| self.names.contains(c))
+    }
+
+    /// Whether a run was begun with these very checks. One that this gate began shares their names with it.
+    fn is_of(&self, checks: &Arc<[CheckName]>) -> bool {
+        Arc::ptr_eq(checks, &self.names) || *checks == self.names
     }
 
     /// Rules on the run. Pure, total, and the same however often it is asked.
@@ -179,7 +184,7 @@ impl Gate {
         let nothing: Arc<[CheckName]> = Arc::default();
         let recorded = recorded.unwrap_or(&nothing);
         // A run of this very gate is the common case: nothing has to be looked up then.
-        let same = *recorded == self.names;
+        let same = self.is_of(recorded);
         let in_force = |at: usize| same || self.names.get(at).is_some_and(|n| recorded.iter().any(|r| r.name == n.name));
         for (_, check) in self.checks.iter().enumerate().filter(|(at, _)| in_force(*at)) {
             let said = catch_unwind(AssertUnwindSafe(|| check.examine(view))).unwrap_or_else(|_| Err("it panicked".into()));

@@ -239,13 +239,17 @@ impl Ledger {
         u32::try_from(self.graph.node_count()).unwrap_or(u32::MAX)
     }
 
-    fn slot(&self, node: NodeId, kinds: &[NodeKind]) -> Option<usize> {
-        self.data(node).filter(|d| kinds.contains(&d.kind)).map(|d| d.slot as usize)
+    fn slot(&self, node: NodeId, kind: NodeKind) -> Option<usize> {
+        self.data(node).filter(|d| d.kind == kind).map(|d| d.slot as usize)
+    }
+
+    fn call_slot(&self, node: NodeId) -> Option<usize> {
+        self.data(node).filter(|d| d.kind.is_call()).map(|d| d.slot as usize)
     }
 
     /// An activation.
     pub fn activation(&self, node: NodeId) -> Option<&Activation> {
-        self.activations.get(self.slot(node, &[NodeKind::Activation])?)
+        self.activations.get(self.slot(node, NodeKind::Activation)?)
     }
 
     /// Every activation, oldest first.
@@ -255,7 +259,7 @@ impl Ledger {
 
     /// A tool run, transfer or delegation.
     pub fn tool_run(&self, node: NodeId) -> Option<&ToolRun> {
-        self.runs.get(self.slot(node, CALLS)?)
+        self.runs.get(self.call_slot(node)?)
     }
 
     /// Every call, oldest first.
@@ -282,12 +286,12 @@ impl Ledger {
 
     /// A background job.
     pub fn job(&self, node: NodeId) -> Option<&Job> {
-        self.jobs.get(self.slot(node, &[NodeKind::Job])?)
+        self.jobs.get(self.slot(node, NodeKind::Job)?)
     }
 
     /// A result.
     pub fn result(&self, node: NodeId) -> Option<&ResultState> {
-        self.results.get(self.slot(node, &[NodeKind::Result])?)
+        self.results.get(self.slot(node, NodeKind::Result)?)
     }
 
     /// Every result, oldest first.
@@ -297,7 +301,7 @@ impl Ledger {
 
     /// A plan step.
     pub fn step(&self, node: NodeId) -> Option<&Step> {
-        self.steps.get(self.slot(node, &[NodeKind::Step])?)
+        self.steps.get(self.slot(node, NodeKind::Step)?)
     }
 
     /// What a step is.
@@ -310,12 +314,12 @@ impl Ledger {
 
     /// A request for approval.
     pub fn approval(&self, node: NodeId) -> Option<&Approval> {
-        self.approvals.get(self.slot(node, &[NodeKind::Approval])?)
+        self.approvals.get(self.slot(node, NodeKind::Approval)?)
     }
 
     /// A question to the user.
     pub fn question(&self, node: NodeId) -> Option<&Question> {
-        self.questions.get(self.slot(node, &[NodeKind::Question])?)
+        self.questions.get(self.slot(node, NodeKind::Question)?)
     }
 
     /// A candidate.
@@ -525,8 +529,6 @@ impl Ledger {
 pub fn target(tool: &str) -> &str {
     tool.strip_prefix("transfer_to_").unwrap_or(tool)
 }
-
-const CALLS: &[NodeKind] = &[NodeKind::ToolRun, NodeKind::Transfer, NodeKind::Delegation];
 
 fn raised(event: &Event) -> Option<&Limits> {
     match event {

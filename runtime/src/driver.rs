@@ -16,7 +16,7 @@ use crate::result::RunResult;
 use act::{Done, Todo, carry_out};
 use countersign_core::{Cause, Decision, Event, NodeId, ROOT, Run, Str};
 use countersign_modes::{Act, Out, machine};
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, OptionFuture};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use futures_util::{FutureExt, pin_mut};
 use rustc_hash::FxHashMap;
@@ -34,14 +34,10 @@ pub(crate) struct Driver {
     written: usize,
     /// Activations whose machine may have something to do.
     queue: VecDeque<NodeId>,
-    /// Acts that are wanted and not begun.
-    wanted: VecDeque<Act>,
-    /// Acts that are wanted or under way.
-    in_flight: Vec<Act>,
+    /// Acts that are wanted or under way, in the order in which they were wanted.
+    acts: Vec<Wanted>,
     /// Acts under way side by side; made with the first of them.
     running: Option<FuturesUnordered<BoxFuture<'static, Done>>>,
-    /// Whether one act is awaited in place.
-    lone: bool,
     /// Whether what is awaited in place is to be dropped.
     abandoned: bool,
     models: u32,
@@ -52,6 +48,19 @@ pub(crate) struct Driver {
     to_keep: Vec<(NodeId, Str)>,
     at_ms: u64,
     out: Out,
+}
+
+/// An act that a mode wants, until it is over.
+struct Wanted {
+    act: Act,
+    begun: bool,
+}
+
+/// What ends a wait.
+enum Woken {
+    Act(Done),
+    Deadline,
+    Command,
 }
 
 impl Driver {
@@ -65,10 +74,8 @@ impl Driver {
             shared: shared.clone(),
             written,
             queue: VecDeque::from([ROOT]),
-            wanted: VecDeque::new(),
-            in_flight: Vec::new(),
+            acts: Vec::new(),
             running: None,
-            lone: false,
             abandoned: false,
             models: 0,
             tools: 0,
@@ -99,27 +106,25 @@ impl Driver {
         // A timer only once something is waited for.
         let deadline = async move { tokio::time::sleep_until(began + most).await }.fuse();
         pin_mut!(deadline);
-        let lone = carry_out(self.parts.clone(), Todo::Nothing);
+        let (parts, shared) = (self.parts.clone(), self.shared.clone());
+        let lone = OptionFuture::from(None);
         pin_mut!(lone);
         let mut awaits = false;
-        let shared = self.shared.clone();
         loop {
-            self.at_ms = (self.parts.clock)();
             self.take_commands()?;
             self.work_off()?;
-            if let Some(decision) = self.at_rest()? {
-                self.flush().await?;
+            let rests = self.at_rest()?;
+            self.flush().await?;
+            if let Some(decision) = rests {
                 return Ok(decision);
-            }
-            if !self.flush_now()? {
-                self.flush().await?;
             }
             self.begin_acts();
             if let Some(act) = self.lone_act() {
                 // Nothing to race with: it is awaited in place, without a place of its own on the heap.
-                lone.set(carry_out(self.parts.clone(), self.prepare(act)));
+                lone.set(Some(carry_out(&parts, self.prepare(act))).into());
                 // Ready at once, as often as not: no need to listen to anything else.
-                if let Poll::Ready(done) = futures_util::poll!(&mut lone) {
+                if let Poll::Ready(Some(done)) = futures_util::poll!(&mut lone) {
+                    self.at_ms = (parts.clock)();
                     self.finish(done)?;
                     // A run that never waits still lets others have their turn, and still has a deadline.
                     tokio::task::consume_budget().await;
@@ -128,21 +133,27 @@ impl Driver {
                     }
                     continue;
                 }
-                (awaits, self.lone) = (true, true);
+                awaits = true;
             }
             let side_by_side = self.runs_side_by_side();
-            tokio::select! {
+            let woken_by = tokio::select! {
                 biased;
-                done = &mut lone, if awaits => {
-                    (awaits, self.lone) = (false, false);
-                    self.batch(done)?;
+                Some(done) = &mut lone, if awaits => {
+                    awaits = false;
+                    Woken::Act(done)
                 }
-                Some(done) = next_of(&mut self.running), if side_by_side => self.batch(done)?,
-                () = &mut deadline => self.stop(Cause::Timeout, "the deadline passed")?,
-                () = shared.inbox.arrived() => {}
+                Some(done) = next_of(&mut self.running), if side_by_side => Woken::Act(done),
+                () = &mut deadline => Woken::Deadline,
+                () = shared.inbox.arrived() => Woken::Command,
+            };
+            self.at_ms = (parts.clock)();
+            match woken_by {
+                Woken::Act(done) => self.batch(done)?,
+                Woken::Deadline => self.stop(Cause::Timeout, "the deadline passed")?,
+                Woken::Command => {}
             }
             if self.abandoned {
-                lone.set(carry_out(self.parts.clone(), Todo::Nothing));
+                lone.set(None.into());
                 (awaits, self.abandoned) = (false, false);
             }
         }
@@ -161,9 +172,8 @@ impl Driver {
             }
             self.out.events = events;
             for act in self.out.acts.drain(..) {
-                if !self.in_flight.contains(&act) {
-                    self.in_flight.push(act);
-                    self.wanted.push_back(act);
+                if !self.acts.iter().any(|w| w.act == act) {
+                    self.acts.push(Wanted { act, begun: false });
                 }
             }
             if let Some(answer) = self.out.answer.take() {
@@ -186,33 +196,29 @@ impl Driver {
         Ok(())
     }
 
-    /// Writes what the journal does not have yet, where that can be done without waiting. False where not.
-    fn flush_now(&mut self) -> Result<bool, DriveError> {
-        let log = self.run.ledger().log();
-        let Some(new) = log.get(self.written..).filter(|_| self.to_keep.is_empty()) else { return Ok(false) };
-        if new.is_empty() {
-            return Ok(true);
-        }
-        let batch = Batch { run: &self.shared.run, expected: seq(self.written), records: new, answer: self.run.final_answer() };
-        let Some(done) = self.parts.journal.append_now(batch) else { return Ok(false) };
-        done?;
-        self.written = log.len();
-        self.publish(false);
-        Ok(true)
-    }
-
-    /// Writes what the journal does not have yet.
+    /// Writes what the journal does not have yet: at once, where the journal can do that.
     async fn flush(&mut self) -> Result<(), DriveError> {
-        for (call, whole) in std::mem::take(&mut self.to_keep) {
-            self.parts.journal.keep(&self.shared.run, call, whole).await?;
+        if self.written == self.run.ledger().log().len() {
+            return Ok(());
         }
-        let log = self.run.ledger().log();
-        let Some(new) = log.get(self.written..).filter(|new| !new.is_empty()) else { return Ok(()) };
-        let batch = Batch { run: &self.shared.run, expected: seq(self.written), records: new, answer: self.run.final_answer() };
-        self.parts.journal.append(batch).await?;
-        self.written = log.len();
+        let at_once = if self.to_keep.is_empty() { self.parts.journal.append_now(self.unwritten()) } else { None };
+        match at_once {
+            Some(done) => done?,
+            None => {
+                for (call, whole) in std::mem::take(&mut self.to_keep) {
+                    self.parts.journal.keep(&self.shared.run, call, whole).await?;
+                }
+                self.parts.journal.append(self.unwritten()).await?;
+            }
+        }
+        self.written = self.run.ledger().log().len();
         self.publish(false);
         Ok(())
+    }
+
+    fn unwritten(&self) -> Batch<'_> {
+        let records = self.run.ledger().log().get(self.written..).unwrap_or_default();
+        Batch { run: &self.shared.run, expected: seq(self.written), records, answer: self.run.final_answer() }
     }
 
     fn publish(&self, ended: bool) {
@@ -221,35 +227,36 @@ impl Driver {
 
     /// The only act that is wanted, where nothing else is under way.
     fn lone_act(&mut self) -> Option<Act> {
-        if self.lone || self.runs_side_by_side() || self.wanted.len() != 1 {
+        let [only] = self.acts.as_mut_slice() else { return None };
+        if std::mem::replace(&mut only.begun, true) {
             return None;
         }
-        let act = self.wanted.pop_front()?;
+        let act = only.act;
         self.count(act, 1);
         Some(act)
     }
 
-    /// Begins what is wanted, as far as the limits on what runs side by side allow.
+    /// Begins what is wanted, as far as the limits on what runs side by side allow. A lone act is not for here.
     fn begin_acts(&mut self) {
-        if self.wanted.is_empty() || !self.lone && !self.runs_side_by_side() && self.wanted.len() == 1 {
+        if self.acts.len() == 1 || self.acts.iter().all(|w| w.begun) {
             return;
         }
         let limits = self.run.ledger().limits();
         let (models, tools) = (limits.concurrent_activations.max(1), limits.concurrent_tools.max(1));
         let cancelling = self.run.ledger().totals().cancel.is_some();
-        for act in std::mem::take(&mut self.wanted) {
-            let room = match act {
+        let mut acts = std::mem::take(&mut self.acts);
+        for wanted in acts.iter_mut().filter(|w| !w.begun) {
+            wanted.begun = match wanted.act {
                 Act::CallModel(_) => self.models < models && !cancelling,
                 Act::RunTool(call) => self.tools < tools || self.is_background(call),
             };
-            if room {
-                self.count(act, 1);
-                let todo = self.prepare(act);
-                self.running.get_or_insert_default().push(carry_out(self.parts.clone(), todo).boxed());
-            } else {
-                self.wanted.push_back(act);
+            if wanted.begun {
+                self.count(wanted.act, 1);
+                let (parts, todo) = (self.parts.clone(), self.prepare(wanted.act));
+                self.running.get_or_insert_default().push(async move { carry_out(&parts, todo).await }.boxed());
             }
         }
+        self.acts = acts;
     }
 
     fn runs_side_by_side(&self) -> bool {
@@ -288,9 +295,9 @@ impl Driver {
     /// An act is over: what came of it is a fact.
     fn finish(&mut self, done: Done) -> Result<(), DriveError> {
         let act = done.act();
-        self.in_flight.retain(|a| *a != act);
+        self.acts.retain(|w| w.act != act);
         self.count(act, -1);
-        let Some((event, whole)) = done.event(self.run.ledger()) else { return Ok(()) };
+        let Some((event, whole)) = done.event(&self.parts.agents, self.run.ledger()) else { return Ok(()) };
         if let Some(whole) = whole {
             self.to_keep.push((act.node(), whole));
         }

@@ -15,7 +15,7 @@ use countersign_modes::agent::AgentsError;
 use countersign_modes::{Agent, Agents, Mode, ToolKind};
 use rustc_hash::FxHashMap;
 use serde::de::DeserializeOwned;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -218,9 +218,10 @@ fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// An id that no other run of this process has, and hardly one of another.
+/// An id that no other run of this process has, and hardly one of another: a process is known by its number and by
+/// when it began its first run.
 fn new_id() -> Str {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    static PROCESS: std::sync::LazyLock<u32> = std::sync::LazyLock::new(std::process::id);
-    format!("run-{:x}-{:x}-{:x}", now_ms(), *PROCESS, NEXT.fetch_add(1, Ordering::Relaxed)).into()
+    static PROCESS: LazyLock<String> = LazyLock::new(|| format!("run-{:x}-{:x}", now_ms(), std::process::id()));
+    format!("{}-{:x}", *PROCESS, NEXT.fetch_add(1, Ordering::Relaxed)).into()
 }

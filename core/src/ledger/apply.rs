@@ -5,7 +5,7 @@ mod calls;
 mod lives;
 mod work;
 
-use super::{Activation, CALLS, Entry, Ledger, NodeData, Question, RunState, Step, StepState, ToolRun};
+use super::{Activation, Ledger, NodeData, Question, RunState, Step, StepState, ToolRun};
 use crate::event::{Event, NudgeBy, Record, ResumedBy, StepOutcome, Via};
 use crate::node::{NodeId, NodeKind, ROOT, Str};
 use petgraph::graph::NodeIndex;
@@ -196,7 +196,7 @@ impl Ledger {
 
     fn say(&mut self, activation: NodeId, node: NodeId, call: NodeId, record: &Arc<Record>) {
         if let Some(act) = self.act_mut(activation) {
-            Arc::make_mut(&mut act.transcript).push(Entry { node, call, record: record.clone() });
+            act.show(node, call, record);
         }
     }
 
@@ -218,17 +218,17 @@ impl Ledger {
     }
 
     fn act_mut(&mut self, node: NodeId) -> Option<&mut Activation> {
-        let slot = self.slot(node, &[NodeKind::Activation])?;
+        let slot = self.slot(node, NodeKind::Activation)?;
         self.activations.get_mut(slot)
     }
 
     fn run_mut(&mut self, node: NodeId) -> Option<&mut ToolRun> {
-        let slot = self.slot(node, CALLS)?;
+        let slot = self.call_slot(node)?;
         self.runs.get_mut(slot)
     }
 
     fn step_mut(&mut self, node: NodeId) -> Option<&mut Step> {
-        let slot = self.slot(node, &[NodeKind::Step])?;
+        let slot = self.slot(node, NodeKind::Step)?;
         self.steps.get_mut(slot)
     }
 }

@@ -110,6 +110,31 @@ impl Activation {
     pub fn unread(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.fresh.iter().map(|(node, _)| *node)
     }
+
+    /// An entry more in its transcript.
+    pub(crate) fn show(&mut self, node: NodeId, call: NodeId, record: &Arc<Record>) {
+        Arc::make_mut(&mut self.transcript).push(Entry { node, call, record: record.clone() });
+    }
+
+    /// A result on which its next reply rests, where that reply has seen the entry that comes next.
+    pub(crate) fn learn(&mut self, result: NodeId) {
+        let at = u32::try_from(self.transcript.len()).unwrap_or(u32::MAX);
+        self.fresh.push((result, at));
+    }
+
+    /// The model can be shown something for one call more; with the last one its turn is due.
+    pub(crate) fn call_shown(&mut self) {
+        self.open_calls = self.open_calls.saturating_sub(1);
+        self.due = self.open && self.open_calls == 0;
+    }
+
+    /// Counts how often in a row a lone call came with the same arguments and the same result.
+    pub(crate) fn repeated(&mut self, signature: u64) {
+        let same = self.signature == signature && self.calls.len() == 1;
+        self.repeats = if same { self.repeats + 1 } else { 1 };
+        self.told &= same;
+        self.signature = signature;
+    }
 }
 
 /// Where a tool run stands.
@@ -297,7 +322,10 @@ impl OpenSet {
     }
 
     pub(crate) fn remove(&mut self, node: NodeId) {
-        if let Ok(at) = self.0.binary_search(&node) {
+        // Nearly always there is nothing, or the one that is looked for.
+        if self.0.last() == Some(&node) {
+            self.0.pop();
+        } else if let Ok(at) = self.0.binary_search(&node) {
             self.0.remove(at);
         }
     }

@@ -58,14 +58,13 @@ impl Driver {
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        !self.lone && !self.runs_side_by_side() && self.wanted.is_empty()
+        self.acts.is_empty()
     }
 
     pub(super) fn abandon(&mut self) {
-        (self.abandoned, self.lone) = (true, false);
+        self.abandoned = true;
         self.running = None;
-        self.wanted.clear();
-        self.in_flight.clear();
+        self.acts.clear();
         self.queue.clear();
         (self.models, self.tools) = (0, 0);
     }
@@ -95,7 +94,7 @@ impl Driver {
             None => false,
             Some(CancelWhen::AtOnce) => true,
             Some(CancelWhen::AfterReply) => self.models == 0,
-            Some(CancelWhen::AfterTools) => self.models == 0 && self.tools == 0 && !self.wanted.iter().any(|a| matches!(a, Act::RunTool(_))),
+            Some(CancelWhen::AfterTools) => self.models == 0 && self.tools == 0 && !self.acts.iter().any(|w| !w.begun && matches!(w.act, Act::RunTool(_))),
         };
         if due { self.stop(Cause::UserCancelled, "the user cancelled") } else { Ok(()) }
     }

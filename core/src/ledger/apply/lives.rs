@@ -4,7 +4,6 @@ use super::normalised;
 use crate::event::{CallKind, Event, NudgeBy, Outcome, Record, Via};
 use crate::ledger::{Activation, Asked, Entry, Ledger, ResultState, RunState, StepState};
 use crate::node::{NodeId, NodeKind, ROOT, Str};
-use crate::policy::Reconciliation;
 use std::sync::Arc;
 
 impl Ledger {
@@ -192,7 +191,7 @@ impl Ledger {
             conflicts.forget(result);
         }
         let counted = u32::from(self.is_evidence(result));
-        if let Some(state) = self.slot(result, &[NodeKind::Result]).and_then(|s| self.results.get_mut(s)) {
+        if let Some(state) = self.slot(result, NodeKind::Result).and_then(|s| self.results.get_mut(s)) {
             state.superseded = true;
             self.totals.evidence -= counted;
         }
@@ -235,16 +234,6 @@ impl Ledger {
                 }
             }
         }
-    }
-
-    pub(super) fn reconciliation_of(&self, activation: NodeId) -> Reconciliation {
-        if let Some(said) = self.policy().reconciliation {
-            return said;
-        }
-        if self.open.unreconciled.is_empty() {
-            return Reconciliation::Explicit;
-        }
-        self.reconciliation(self.scope_of(activation))
     }
 }
 
