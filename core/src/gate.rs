@@ -187,11 +187,11 @@ impl Gate {
         let same = self.is_of(recorded);
         let in_force = |at: usize| same || self.names.get(at).is_some_and(|n| recorded.iter().any(|r| r.name == n.name));
         for (_, check) in self.checks.iter().enumerate().filter(|(at, _)| in_force(*at)) {
-            let said = catch_unwind(AssertUnwindSafe(|| check.examine(view))).unwrap_or_else(|_| Err("it panicked".into()));
-            match said {
-                Ok(None) => {}
-                Ok(Some(finding)) => found.push(finding),
-                Err(why) => found.push(unusable(view, check.name(), &why)),
+            match catch_unwind(AssertUnwindSafe(|| check.examine(view))) {
+                Ok(Ok(None)) => {}
+                Ok(Ok(Some(finding))) => found.push(finding),
+                Ok(Err(why)) => found.push(unusable(view, check.name(), &why)),
+                Err(_) => found.push(unusable(view, check.name(), "it panicked")),
             }
         }
         for missing in recorded.iter().filter(|r| !same && !self.names.contains(r)) {

@@ -193,7 +193,7 @@ impl Ledger {
     /// The policy in force. Limits may have been raised since: see [`Ledger::limits`].
     pub fn policy(&self) -> &Policy {
         static EMPTY: std::sync::LazyLock<Policy> = std::sync::LazyLock::new(Policy::default);
-        self.started().map_or(&EMPTY, |s| &s.policy)
+        self.started().map_or_else(|| &*EMPTY, |s| &s.policy)
     }
 
     /// The limits in force: the policy's, or those of the newest resume that raised them.

@@ -278,7 +278,8 @@ impl<'a> Work<'a> {
             self.pass.cursor += 1;
             return Ok(Found::Asked(next));
         }
-        self.out_of_order(format!("{}{key}", self.prefix).into())
+        let name = if self.prefix.is_empty() { key.to_string() } else { format!("{}{key}", self.prefix) };
+        self.out_of_order(name.into())
     }
 
     fn out_of_order(&mut self, name: Str) -> Flow<Found<'a>> {

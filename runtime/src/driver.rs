@@ -40,8 +40,6 @@ pub(crate) struct Driver {
     running: Option<FuturesUnordered<BoxFuture<'static, Done>>>,
     /// Whether what is awaited in place is to be dropped.
     abandoned: bool,
-    models: u32,
-    tools: u32,
     follow_ups: VecDeque<Str>,
     guard_nudges: FxHashMap<usize, u32>,
     /// Outputs that were cut, to be kept whole before the log refers to them.
@@ -54,6 +52,12 @@ pub(crate) struct Driver {
 struct Wanted {
     act: Act,
     begun: bool,
+}
+
+/// How many acts are under way. Background tools are not counted: nobody waits for them.
+struct AtWork {
+    models: u32,
+    tools: u32,
 }
 
 /// What ends a wait.
@@ -77,8 +81,6 @@ impl Driver {
             acts: Vec::new(),
             running: None,
             abandoned: false,
-            models: 0,
-            tools: 0,
             follow_ups: VecDeque::new(),
             guard_nudges: FxHashMap::default(),
             to_keep: Vec::new(),
@@ -114,7 +116,9 @@ impl Driver {
             self.take_commands()?;
             self.work_off()?;
             let rests = self.at_rest()?;
-            self.flush().await?;
+            if !self.flush_now()? {
+                self.flush().await?;
+            }
             if let Some(decision) = rests {
                 return Ok(decision);
             }
@@ -163,14 +167,9 @@ impl Driver {
     fn work_off(&mut self) -> Result<(), DriveError> {
         while let Some(activation) = self.queue.pop_front() {
             machine::step(self.run.ledger(), &self.parts.agents, &*self.parts.mode, activation, &mut self.out);
-            let mut events = std::mem::take(&mut self.out.events);
-            for event in events.drain(..) {
-                match event {
-                    Event::Stopped { cause, why } => self.stop(cause, &why)?,
-                    event => self.put(event)?,
-                }
+            if !self.out.events.is_empty() {
+                self.put_wanted()?;
             }
-            self.out.events = events;
             for act in self.out.acts.drain(..) {
                 if !self.acts.iter().any(|w| w.act == act) {
                     self.acts.push(Wanted { act, begun: false });
@@ -181,6 +180,20 @@ impl Driver {
             }
         }
         self.cancel_when_due()
+    }
+
+    /// Records the facts that a machine wants recorded.
+    fn put_wanted(&mut self) -> Result<(), DriveError> {
+        let mut events = std::mem::take(&mut self.out.events);
+        for event in events.drain(..) {
+            match event {
+                Event::Stopped { cause, why } => self.stop(cause, &why)?,
+                event => self.put(event)?,
+            }
+        }
+        // The room is used again.
+        self.out.events = events;
+        Ok(())
     }
 
     /// Records a fact, and notes whose machine it may concern.
@@ -196,24 +209,33 @@ impl Driver {
         Ok(())
     }
 
-    /// Writes what the journal does not have yet: at once, where the journal can do that.
-    async fn flush(&mut self) -> Result<(), DriveError> {
+    /// Writes what the journal does not have yet, where that can be done without waiting. False where not.
+    fn flush_now(&mut self) -> Result<bool, DriveError> {
         if self.written == self.run.ledger().log().len() {
-            return Ok(());
+            return Ok(true);
         }
-        let at_once = if self.to_keep.is_empty() { self.parts.journal.append_now(self.unwritten()) } else { None };
-        match at_once {
-            Some(done) => done?,
-            None => {
-                for (call, whole) in std::mem::take(&mut self.to_keep) {
-                    self.parts.journal.keep(&self.shared.run, call, whole).await?;
-                }
-                self.parts.journal.append(self.unwritten()).await?;
-            }
+        if !self.to_keep.is_empty() {
+            return Ok(false);
         }
+        let Some(done) = self.parts.journal.append_now(self.unwritten()) else { return Ok(false) };
+        done?;
+        self.was_written();
+        Ok(true)
+    }
+
+    /// Writes what the journal does not have yet.
+    async fn flush(&mut self) -> Result<(), DriveError> {
+        for (call, whole) in std::mem::take(&mut self.to_keep) {
+            self.parts.journal.keep(&self.shared.run, call, whole).await?;
+        }
+        self.parts.journal.append(self.unwritten()).await?;
+        self.was_written();
+        Ok(())
+    }
+
+    fn was_written(&mut self) {
         self.written = self.run.ledger().log().len();
         self.publish(false);
-        Ok(())
     }
 
     fn unwritten(&self) -> Batch<'_> {
@@ -227,13 +249,13 @@ impl Driver {
 
     /// The only act that is wanted, where nothing else is under way.
     fn lone_act(&mut self) -> Option<Act> {
-        let [only] = self.acts.as_mut_slice() else { return None };
-        if std::mem::replace(&mut only.begun, true) {
-            return None;
+        match self.acts.as_mut_slice() {
+            [only] if !only.begun => {
+                only.begun = true;
+                Some(only.act)
+            }
+            _ => None,
         }
-        let act = only.act;
-        self.count(act, 1);
-        Some(act)
     }
 
     /// Begins what is wanted, as far as the limits on what runs side by side allow. A lone act is not for here.
@@ -242,21 +264,36 @@ impl Driver {
             return;
         }
         let limits = self.run.ledger().limits();
-        let (models, tools) = (limits.concurrent_activations.max(1), limits.concurrent_tools.max(1));
+        let most = AtWork { models: limits.concurrent_activations.max(1), tools: limits.concurrent_tools.max(1) };
         let cancelling = self.run.ledger().totals().cancel.is_some();
+        let mut at_work = self.at_work();
         let mut acts = std::mem::take(&mut self.acts);
         for wanted in acts.iter_mut().filter(|w| !w.begun) {
             wanted.begun = match wanted.act {
-                Act::CallModel(_) => self.models < models && !cancelling,
-                Act::RunTool(call) => self.tools < tools || self.is_background(call),
+                Act::CallModel(_) => at_work.models < most.models && !cancelling,
+                Act::RunTool(call) => at_work.tools < most.tools || self.is_background(call),
             };
             if wanted.begun {
-                self.count(wanted.act, 1);
+                self.count(wanted.act, &mut at_work);
                 let (parts, todo) = (self.parts.clone(), self.prepare(wanted.act));
                 self.running.get_or_insert_default().push(async move { carry_out(&parts, todo).await }.boxed());
             }
         }
         self.acts = acts;
+    }
+
+    /// What was begun and is not over.
+    fn at_work(&self) -> AtWork {
+        let mut at_work = AtWork { models: 0, tools: 0 };
+        self.acts.iter().filter(|w| w.begun).for_each(|w| self.count(w.act, &mut at_work));
+        at_work
+    }
+
+    fn count(&self, act: Act, at_work: &mut AtWork) {
+        match act {
+            Act::CallModel(_) => at_work.models += 1,
+            Act::RunTool(call) => at_work.tools += u32::from(!self.is_background(call)),
+        }
     }
 
     fn runs_side_by_side(&self) -> bool {
@@ -265,14 +302,6 @@ impl Driver {
 
     fn prepare(&self, act: Act) -> Todo {
         act::prepare(&self.parts, self.run.ledger(), &self.shared, act)
-    }
-
-    fn count(&mut self, act: Act, by: i32) {
-        match act {
-            Act::CallModel(_) => self.models = self.models.saturating_add_signed(by),
-            Act::RunTool(call) if !self.is_background(call) => self.tools = self.tools.saturating_add_signed(by),
-            Act::RunTool(_) => {}
-        }
     }
 
     fn is_background(&self, call: NodeId) -> bool {
@@ -296,7 +325,6 @@ impl Driver {
     fn finish(&mut self, done: Done) -> Result<(), DriveError> {
         let act = done.act();
         self.acts.retain(|w| w.act != act);
-        self.count(act, -1);
         let Some((event, whole)) = done.event(&self.parts.agents, self.run.ledger()) else { return Ok(()) };
         if let Some(whole) = whole {
             self.to_keep.push((act.node(), whole));

@@ -96,7 +96,8 @@ impl Ledger {
             Event::ActivationStarted { parent, key, via, rests_on, .. } => self.admit_activation(*parent, key, *via, rests_on),
             Event::ModelReplied { activation, calls, .. } => {
                 self.admit_turn(*activation)?;
-                calls.iter().flat_map(|c| [c.step, c.reads]).flatten().try_for_each(|n| self.known(n))
+                let known = |node: Option<NodeId>| node.map_or(Ok(()), |n| self.known(n));
+                calls.iter().try_for_each(|c| known(c.step).and_then(|()| known(c.reads)))
             }
             Event::ModelFailed { activation, .. } => self.admit_turn(*activation),
             Event::ApprovalRequested { on } => match self.kind(*on)? {

@@ -133,18 +133,17 @@ pub(super) enum Todo {
     Tool(Str, ToolRequest),
 }
 
-/// Carries an act out.
+/// Carries an act out, in a span of its own where somebody listens to spans.
 pub(super) fn carry_out(parts: &Parts, todo: Todo) -> impl Future<Output = Done> + Send {
-    let span = match &todo {
-        _ if !tracing::enabled!(Level::INFO) => Span::none(),
-        Todo::Model(request, _) => model_span(parts, request),
-        Todo::Tool(name, request) => tool_span(name, request.call),
-    };
-    match todo {
+    let span = if tracing::enabled!(Level::INFO) { Some(span(parts, &todo)) } else { None };
+    let work = match todo {
         Todo::Model(request, deltas) => call_model(parts, request, deltas).left_future(),
         Todo::Tool(name, request) => run_tool(parts, name, request).right_future(),
+    };
+    match span {
+        Some(span) => Box::pin(work.instrument(span)).right_future(),
+        None => work.left_future(),
     }
-    .instrument(span)
 }
 
 async fn call_model(parts: &Parts, request: ModelRequest, deltas: Deltas) -> Done {
@@ -201,6 +200,13 @@ pub(super) fn run_span(ledger: &Ledger) -> Span {
     }
     let (run, mode) = ledger.started().map_or(("", ""), |s| (&*s.run, &*s.mode));
     tracing::info_span!("invoke_workflow", gen_ai.operation.name = "invoke_workflow", gen_ai.workflow.name = mode, gen_ai.conversation.id = run)
+}
+
+fn span(parts: &Parts, todo: &Todo) -> Span {
+    match todo {
+        Todo::Model(request, _) => model_span(parts, request),
+        Todo::Tool(name, request) => tool_span(name, request.call),
+    }
 }
 
 fn model_span(parts: &Parts, request: &ModelRequest) -> Span {

@@ -138,9 +138,13 @@ impl Ledger {
         let (via, to) = (act.via, act.parent.unwrap_or(ROOT));
         act.open = false;
         act.due = false;
-        let mut rests = vec![last];
-        rests.extend(act.fresh.drain(..).map(|(node, _)| node));
+        let fresh = std::mem::take(&mut act.fresh);
+        let mut rests = std::mem::take(&mut self.scratch);
+        rests.clear();
+        rests.push(last);
+        rests.extend(fresh.into_iter().map(|(node, _)| node));
         let id = self.node(NodeKind::Result, self.results.len(), &rests);
+        self.scratch = rests;
         let old = self.act_mut(*activation).and_then(|a| a.result.replace(id));
         self.results.push(ResultState { id, activation: *activation, to, seq: record.seq, outcome: *outcome, superseded: false });
         self.open.activations.remove(*activation);
