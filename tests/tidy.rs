@@ -11,10 +11,7 @@ const LAYERS: &[&str] = &["core", "modes", "runtime", "connect", "server", "cli"
 const LINES_MAX: usize = 400;
 
 /// Files that are longer, how long they may be, and why. A number may only fall.
-const LONGER: &[(&str, usize, &str)] = &[
-    ("core/src/event.rs", 435, "the closed vocabulary is one enum, with a doc comment for each field"),
-    ("core/src/ledger.rs", 545, "one small accessor after the other"),
-];
+const LONGER: &[(&str, usize, &str)] = &[("core/src/ledger.rs", 496, "one small accessor after the other")];
 
 fn sources() -> Vec<std::path::PathBuf> {
     LAYERS.iter().map(|layer| root().join(layer)).filter(|dir| dir.is_dir()).flat_map(|dir| files(&dir, ".rs")).collect()

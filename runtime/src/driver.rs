@@ -19,7 +19,6 @@ use countersign_modes::{Act, Out, machine};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use futures_util::{FutureExt, pin_mut};
-use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use std::task::Poll;
@@ -46,8 +45,6 @@ pub(crate) struct Driver {
     abandoned: bool,
     models: u32,
     tools: u32,
-    follow_ups: VecDeque<Str>,
-    guard_nudges: FxHashMap<usize, u32>,
     /// Outputs that were cut, to be kept whole before the log refers to them.
     to_keep: Vec<(NodeId, Str)>,
     at_ms: u64,
@@ -72,8 +69,6 @@ impl Driver {
             abandoned: false,
             models: 0,
             tools: 0,
-            follow_ups: VecDeque::new(),
-            guard_nudges: FxHashMap::default(),
             to_keep: Vec::new(),
             at_ms,
             out: Out::default(),
