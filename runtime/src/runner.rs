@@ -110,6 +110,12 @@ impl Runner {
         Ok(LiveRun { shared, journal: self.parts.journal.clone(), task: tokio::spawn(driver.drive()) })
     }
 
+    /// The same runner, with its logs kept elsewhere.
+    #[must_use]
+    pub fn on(&self, journal: Arc<dyn Journal>) -> Self {
+        Self { parts: Arc::new(Parts { journal, ..(*self.parts).clone() }) }
+    }
+
     /// The journal.
     pub fn journal(&self) -> &Arc<dyn Journal> {
         &self.parts.journal
