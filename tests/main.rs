@@ -14,6 +14,8 @@
 //! | [`append`] | every illegal event is refused and leaves no trace |
 //! | [`decision`] | the JSON of a decision, word for word |
 //! | [`book`] | the README and the book say what the code does |
+//! | [`journal`] | what every journal promises, of each that there is |
+//! | [`kill`] | processes killed with SIGKILL at every event and inside tools, taken up again from their file |
 //! | [`real_input`] | the two examples on real input, and the tools that confine them |
 //! | [`tidy`] | what the code may not contain |
 
@@ -27,11 +29,14 @@ mod cases;
 mod decision;
 mod driver;
 mod hooks;
+
+mod kill;
 mod live_resume;
 mod live_suite;
 mod oracle;
 mod real_input;
 mod scenarios;
+mod scratch;
 mod tidy;
 
 use std::path::{Path, PathBuf};

@@ -19,7 +19,6 @@ use countersign_modes::{Act, Out, machine};
 use futures_util::future::{BoxFuture, OptionFuture};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use futures_util::{FutureExt, pin_mut};
-use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use std::task::Poll;
@@ -40,8 +39,6 @@ pub(crate) struct Driver {
     running: Option<FuturesUnordered<BoxFuture<'static, Done>>>,
     /// Whether what is awaited in place is to be dropped.
     abandoned: bool,
-    follow_ups: VecDeque<Str>,
-    guard_nudges: FxHashMap<usize, u32>,
     /// Outputs that were cut, to be kept whole before the log refers to them.
     to_keep: Vec<(NodeId, Str)>,
     at_ms: u64,
@@ -81,8 +78,6 @@ impl Driver {
             acts: Vec::new(),
             running: None,
             abandoned: false,
-            follow_ups: VecDeque::new(),
-            guard_nudges: FxHashMap::default(),
             to_keep: Vec::new(),
             at_ms,
             out: Out::default(),
