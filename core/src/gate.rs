@@ -186,13 +186,11 @@ impl Gate {
         // A run of this very gate is the common case: nothing has to be looked up then.
         let same = self.is_of(recorded);
         let in_force = |at: usize| same || self.names.get(at).is_some_and(|n| recorded.iter().any(|r| r.name == n.name));
-        for (_, check) in self.checks.iter().enumerate().filter(|(at, _)| in_force(*at)) {
-            match catch_unwind(AssertUnwindSafe(|| check.examine(view))) {
-                Ok(Ok(None)) => {}
-                Ok(Ok(Some(finding))) => found.push(finding),
-                Ok(Err(why)) => found.push(unusable(view, check.name(), &why)),
-                Err(_) => found.push(unusable(view, check.name(), "it panicked")),
-            }
+        let mut checks = self.checks.iter().enumerate().filter(|(at, _)| in_force(*at)).map(|(_, check)| &**check);
+        let mut asked = None;
+        // One that panics is a finding, and the rest are asked all the same.
+        while catch_unwind(AssertUnwindSafe(|| ask(view, checks.by_ref(), &mut asked, &mut found))).is_err() {
+            found.extend(asked.map(|check| unusable(view, check.name(), "it panicked")));
         }
         for missing in recorded.iter().filter(|r| !same && !self.names.contains(r)) {
             found.push(unusable(view, &missing.name, &format!("version {} of it is not available here", missing.version)));
@@ -202,6 +200,18 @@ impl Gate {
             found.push(Finding { check: "policy_feasible".into(), subjects: Vec::new(), message: why, remedy });
         }
         found
+    }
+}
+
+/// Asks checks one by one, and leaves behind which was asked last.
+fn ask<'c>(view: &View<'_>, checks: impl Iterator<Item = &'c dyn Check>, asked: &mut Option<&'c dyn Check>, found: &mut Vec<Finding>) {
+    for check in checks {
+        *asked = Some(check);
+        match check.examine(view) {
+            Ok(None) => {}
+            Ok(Some(finding)) => found.push(finding),
+            Err(why) => found.push(unusable(view, check.name(), &why)),
+        }
     }
 }
 

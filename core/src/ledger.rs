@@ -22,7 +22,6 @@ use crate::node::{NodeId, NodeKind, ROOT, Ref, Str};
 use crate::policy::{Limits, ModeRules, Policy, Reconciliation};
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::FxHashMap;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Everything known about one run.
@@ -50,8 +49,6 @@ pub struct Ledger {
     words: FxHashMap<u64, NodeId>,
     /// Where the limits in force were set, once a resume raised them.
     limits_from: Option<u32>,
-    /// Approvals that changed the arguments, with the event that says so.
-    edited_args: FxHashMap<NodeId, u32>,
     /// The transfer that handed the answer over for good.
     terminal_transfer: Option<NodeId>,
     attestations: Vec<NodeId>,
@@ -59,11 +56,16 @@ pub struct Ledger {
     guarded: Option<(NodeId, Vec<u32>)>,
     denied_steps: u32,
     /// Events of messages that wait for an accepted finish, in order.
-    queued: VecDeque<u32>,
+    queued: Vec<u32>,
     open: Open,
     totals: Totals,
+    /// What a node is about to rest on: one list, used again.
     scratch: Vec<NodeId>,
 }
+
+// INVARIANT: what begins and ends with every run stays within the sizes of which the usual allocators keep some at
+// hand for each thread; beyond them it costs several times as much.
+const _: () = assert!(size_of::<Ledger>() <= 1024);
 
 impl Ledger {
     /// Takes in one event, or refuses it and stays as it was.
@@ -96,12 +98,11 @@ impl Ledger {
             conflicts: None,
             words: FxHashMap::default(),
             limits_from: None,
-            edited_args: FxHashMap::default(),
             terminal_transfer: None,
             attestations: Vec::new(),
             guarded: None,
             denied_steps: 0,
-            queued: VecDeque::new(),
+            queued: Vec::new(),
             open: Open::default(),
             totals: Totals::default(),
             scratch: Vec::new(),
@@ -228,7 +229,7 @@ impl Ledger {
 
     /// The arguments with which a call is to run: as its approver left them.
     pub fn args(&self, run: &ToolRun) -> Option<&Str> {
-        let edited = run.approval.and_then(|a| self.edited_args.get(&a)).and_then(|seq| match self.event(*seq) {
+        let edited = run.approval.and_then(|a| self.approval(a)?.edited).and_then(|seq| match self.event(seq) {
             Some(Event::ApprovalSettled { args, .. }) => args.as_ref(),
             _ => None,
         });
@@ -275,7 +276,7 @@ impl Ledger {
 
     /// The message that waits to be read next after an accepted finish, and the event that queued it.
     pub fn queued(&self) -> Option<(u32, &Str)> {
-        let seq = *self.queued.front()?;
+        let seq = *self.queued.first()?;
         match self.event(seq)? {
             Event::InputQueued { text } => Some((seq, text)),
             _ => None,
@@ -386,8 +387,10 @@ impl Ledger {
 
     /// Completed evidence on which a node rests, oldest first. Walks what the node cites, once.
     pub fn evidence(&self, from: NodeId) -> Vec<NodeId> {
-        let mut found: Vec<NodeId> = self.walk(from).filter(|n| self.is_evidence(*n)).collect();
-        found.sort_unstable();
+        // Room for what a short run has, so that it does not grow step by step.
+        let mut found = Vec::with_capacity(self.totals.evidence.min(32) as usize);
+        found.extend(self.walk(from).filter(|n| self.is_evidence(*n)));
+        found.reverse();
         found
     }
 

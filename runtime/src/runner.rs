@@ -16,6 +16,7 @@ use countersign_modes::agent::AgentsError;
 use countersign_modes::{Agent, Agents, Mode, ToolKind};
 use rustc_hash::FxHashMap;
 use serde::de::DeserializeOwned;
+use std::fmt::Write;
 use std::sync::{Arc, LazyLock};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -239,5 +240,8 @@ fn now_ms() -> u64 {
 fn new_id() -> Str {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     static PROCESS: LazyLock<String> = LazyLock::new(|| format!("run-{:x}-{:x}", now_ms(), std::process::id()));
-    format!("{}-{:x}", *PROCESS, NEXT.fetch_add(1, Ordering::Relaxed)).into()
+    let mut id = String::with_capacity(48);
+    // Writing to a string does not fail.
+    let _ = write!(id, "{}-{:x}", *PROCESS, NEXT.fetch_add(1, Ordering::Relaxed));
+    id.into()
 }

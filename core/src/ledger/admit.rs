@@ -204,7 +204,7 @@ impl Ledger {
             Event::InputArrived { activation, queued, .. } => {
                 self.activation(*activation).ok_or_else(|| self.wrong(*activation, NodeKind::Activation))?;
                 match queued {
-                    Some(seq) if self.queued.front() != Some(seq) => Err(NotQueued(*seq)),
+                    Some(seq) if self.queued.first() != Some(seq) => Err(NotQueued(*seq)),
                     _ => Ok(()),
                 }
             }

@@ -28,7 +28,7 @@ impl Ledger {
     fn fold(&mut self, record: &Arc<Record>) {
         match &record.event {
             Event::RunStarted(start) => {
-                self.start(NodeId(0), None, &start.mode, &"run".into(), Via::Asked, &[], record);
+                self.start(NodeId(0), None, &start.mode, &Str::default(), Via::Asked, &[], record);
             }
             Event::ActivationStarted { parent, agent, key, via, rests_on, rules, .. } => {
                 let id = NodeId(self.node_count());
@@ -133,7 +133,7 @@ impl Ledger {
                 self.totals.continuations += 1;
                 self.tell(*activation, record);
             }
-            Event::InputQueued { .. } => self.queued.push_back(record.seq),
+            Event::InputQueued { .. } => self.queued.push(record.seq),
             Event::InputArrived { activation, queued, .. } => {
                 self.queued.retain(|seq| Some(*seq) != *queued);
                 self.tell(*activation, record);

@@ -53,7 +53,7 @@ pub struct Activation {
     pub parent: Option<NodeId>,
     /// The agent.
     pub agent: Str,
-    /// The name of the question.
+    /// The name of the question; blank for the run itself.
     pub key: Str,
     /// How it came to be.
     pub via: Via,
@@ -258,6 +258,8 @@ pub struct Approval {
     pub on: NodeId,
     /// What the person said.
     pub granted: Option<bool>,
+    /// The event in which the person changed the arguments.
+    pub edited: Option<u32>,
 }
 
 /// A question to the user.

@@ -118,7 +118,7 @@ impl Ledger {
 
     pub(super) fn approval_requested(&mut self, on: NodeId) {
         let id = self.node(NodeKind::Approval, self.approvals.len(), &[on]);
-        self.approvals.push(Approval { id, on, granted: None });
+        self.approvals.push(Approval { id, on, granted: None, edited: None });
         self.open.approvals.add(id);
         if let Some(run) = self.run_mut(on) {
             run.state = RunState::AwaitingApproval;
@@ -131,10 +131,8 @@ impl Ledger {
         let slot = self.slot(approval, NodeKind::Approval);
         let Some(state) = slot.and_then(|s| self.approvals.get_mut(s)) else { return };
         state.granted = Some(granted);
+        state.edited = edited.then_some(record.seq);
         let on = state.on;
-        if edited {
-            self.edited_args.insert(approval, record.seq);
-        }
         if let Some(step) = self.step_mut(on) {
             step.denied = !granted;
             self.denied_steps += u32::from(!granted);
