@@ -16,7 +16,9 @@
 //! | [`book`] | the README and the book say what the code does |
 //! | [`journal`] | what every journal promises, of each that there is |
 //! | [`kill`] | processes killed with SIGKILL at every event and inside tools, taken up again from their file |
+//! | [`resume`] | approvals, messages and forks across processes |
 //! | [`real_input`] | the two examples on real input, and the tools that confine them |
+//! | [`simulation`] | thousands of seeded worlds in which processes die and journals fail |
 //! | [`tidy`] | what the code may not contain |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
@@ -29,14 +31,17 @@ mod cases;
 mod decision;
 mod driver;
 mod hooks;
+mod journal;
 
 mod kill;
 mod live_resume;
 mod live_suite;
 mod oracle;
 mod real_input;
+mod resume;
 mod scenarios;
 mod scratch;
+mod simulation;
 mod tidy;
 
 use std::path::{Path, PathBuf};
