@@ -12,6 +12,7 @@
 //! | [`cases`] | every duty named by a scenario has a test, or an issue that owns it |
 //! | [`oracle`] | a second, naive gate agrees on random logs |
 //! | [`append`] | every illegal event is refused and leaves no trace |
+//! | [`cli`] | the commands of the program |
 //! | [`decision`] | the JSON of a decision, word for word |
 //! | [`book`] | the README and the book say what the code does |
 //! | [`journal`] | what every journal promises, of each that there is |
@@ -28,6 +29,7 @@ mod bad_input;
 mod book;
 mod cancel;
 mod cases;
+mod cli;
 mod decision;
 mod driver;
 mod hooks;
