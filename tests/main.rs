@@ -12,11 +12,14 @@
 //! | [`cases`] | every duty named by a scenario has a test, or an issue that owns it |
 //! | [`oracle`] | a second, naive gate agrees on random logs |
 //! | [`append`] | every illegal event is refused and leaves no trace |
+//! | [`cli`] | the commands of the program |
 //! | [`decision`] | the JSON of a decision, word for word |
 //! | [`book`] | the README and the book say what the code does |
 //! | [`journal`] | what every journal promises, of each that there is |
 //! | [`kill`] | processes killed with SIGKILL at every event and inside tools, taken up again from their file |
+//! | [`resume`] | approvals, messages and forks across processes |
 //! | [`real_input`] | the two examples on real input, and the tools that confine them |
+//! | [`simulation`] | thousands of seeded worlds in which processes die and journals fail |
 //! | [`tidy`] | what the code may not contain |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
@@ -26,17 +29,21 @@ mod bad_input;
 mod book;
 mod cancel;
 mod cases;
+mod cli;
 mod decision;
 mod driver;
 mod hooks;
+mod journal;
 
 mod kill;
 mod live_resume;
 mod live_suite;
 mod oracle;
 mod real_input;
+mod resume;
 mod scenarios;
 mod scratch;
+mod simulation;
 mod tidy;
 
 use std::path::{Path, PathBuf};
