@@ -63,10 +63,6 @@ pub struct Ledger {
     scratch: Vec<NodeId>,
 }
 
-// INVARIANT: what begins and ends with every run stays within the sizes of which the usual allocators keep some at
-// hand for each thread; beyond them it costs several times as much.
-const _: () = assert!(size_of::<Ledger>() <= 1024);
-
 impl Ledger {
     /// Takes in one event, or refuses it and stays as it was.
     pub(crate) fn append(&mut self, record: Arc<Record>) -> Result<(), AppendError> {

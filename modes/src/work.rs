@@ -11,8 +11,8 @@ use crate::mode::Answer;
 use crate::output::{Conclusion, ReplanVerdict};
 use countersign_core::ledger::{Activation, Asked, Ledger};
 use countersign_core::{Cause, Event, Finish, Form, NodeId, Outcome, Policy, Report, Str, Via};
-use rustc_hash::FxHashSet;
 use serde::de::DeserializeOwned;
+use std::collections::BTreeSet;
 use std::fmt::Display;
 
 /// "Not yet", or an error that was noted. Only `Work` makes one, so a mode cannot invent a reason to wait.
@@ -112,7 +112,7 @@ pub(crate) struct Pass {
     /// How many recorded questions were found in the order in which they were asked.
     cursor: usize,
     /// Keys that were found or asked out of that order.
-    used: FxHashSet<Str>,
+    used: BTreeSet<Str>,
     /// Results read: node, its event, the event of the question.
     reads: Vec<(NodeId, u32, u32)>,
 }

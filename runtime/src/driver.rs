@@ -103,7 +103,7 @@ impl Driver {
         // A timer only once something is waited for.
         let deadline = async move { tokio::time::sleep_until(began + most).await }.fuse();
         pin_mut!(deadline);
-        let (parts, shared) = (self.parts.clone(), self.shared.clone());
+        let parts = self.parts.clone();
         let lone = OptionFuture::from(None);
         pin_mut!(lone);
         let mut awaits = false;
@@ -123,7 +123,10 @@ impl Driver {
                 lone.set(Some(carry_out(&parts, self.prepare(act))).into());
                 // Ready at once, as often as not: no need to listen to anything else.
                 if let Poll::Ready(Some(done)) = futures_util::poll!(&mut lone) {
-                    self.at_ms = (parts.clock)();
+                    // A tool may have kept the thread for a while all the same; a reply that asks for one is timed with it.
+                    if !done.asks_for_tools() {
+                        self.at_ms = (parts.clock)();
+                    }
                     self.finish(done)?;
                     // A run that never waits still lets others have their turn, and still has a deadline.
                     tokio::task::consume_budget().await;
@@ -143,7 +146,7 @@ impl Driver {
                 }
                 Some(done) = next_of(&mut self.running), if side_by_side => Woken::Act(done),
                 () = &mut deadline => Woken::Deadline,
-                () = shared.inbox.arrived() => Woken::Command,
+                () = self.shared.inbox.arrived() => Woken::Command,
             };
             self.at_ms = (parts.clock)();
             match woken_by {
@@ -165,16 +168,21 @@ impl Driver {
             if !self.out.events.is_empty() {
                 self.put_wanted()?;
             }
-            for act in self.out.acts.drain(..) {
-                if !self.acts.iter().any(|w| w.act == act) {
-                    self.acts.push(Wanted { act, begun: false });
-                }
-            }
+            let mut acts = std::mem::take(&mut self.out.acts);
+            acts.drain(..).for_each(|act| self.want(act));
+            self.out.acts = acts;
             if let Some(answer) = self.out.answer.take() {
                 self.consider(activation, answer)?;
             }
         }
         self.cancel_when_due()
+    }
+
+    /// Notes an act that is to be performed, once.
+    fn want(&mut self, act: Act) {
+        if !self.acts.iter().any(|w| w.act == act) {
+            self.acts.push(Wanted { act, begun: false });
+        }
     }
 
     /// Records the facts that a machine wants recorded.
@@ -239,6 +247,10 @@ impl Driver {
     }
 
     fn publish(&self, ended: bool) {
+        if Arc::strong_count(&self.shared) == 1 {
+            // Nobody has hold of the run, so nobody can begin to listen.
+            return;
+        }
         self.shared.tip.set(Tip { seq: seq(self.written), ended });
     }
 

@@ -63,7 +63,7 @@ pub struct Activation {
     pub started_seq: u32,
     /// Rules of the mode, where it is one inside the run; those of the run stand in `run_started`.
     pub rules: Option<Box<ModeRules>>,
-    /// What the agent was shown and said. Shared with the model call under way.
+    /// What the agent was shown and said; nothing for the run itself. Shared with the model call under way.
     pub transcript: Arc<Vec<Entry>>,
     /// Its newest reply.
     pub last_reply: Option<NodeId>,

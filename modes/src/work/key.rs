@@ -65,9 +65,15 @@ macro_rules! numbers {
     ($($number:ty),*) => { $(
         impl Key for $number {
             fn is(&self, recorded: &str) -> bool {
-                // A sign and leading zeros can be read, but no number is written with them.
-                let as_written = recorded.len() == 1 || !matches!(recorded.as_bytes(), [b'0' | b'+', ..]);
-                as_written && recorded.parse() == Ok(*self)
+                // Read from its digits: a long chain of questions compares each of them in every pass.
+                let read = |left: $number, digit: &u8| match digit.wrapping_sub(b'0') {
+                    digit @ 0..10 => left.checked_mul(10)?.checked_add(digit.into()),
+                    _ => None,
+                };
+                match recorded.as_bytes() {
+                    [] | [b'0', _, ..] => false,
+                    digits => digits.iter().try_fold(0, read) == Some(*self),
+                }
             }
         }
     )* };

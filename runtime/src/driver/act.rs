@@ -36,6 +36,11 @@ impl Done {
         }
     }
 
+    /// Whether a tool is likely to be run next.
+    pub(super) fn asks_for_tools(&self) -> bool {
+        matches!(self, Self::Model { reply: Ok(reply), .. } if !reply.calls.is_empty())
+    }
+
     /// The fact, and the whole of an output that it shows in part. None where the activation is gone.
     pub(super) fn event(self, agents: &Agents, ledger: &Ledger) -> Option<(Event, Option<Str>)> {
         match self {

@@ -181,9 +181,8 @@ impl Driver {
     fn begin_again(&mut self, call: NodeId) {
         let goes_on = self.run.ledger().tool_run(call).is_some_and(|run| run.state == RunState::Background);
         let act = Act::RunTool(call);
-        if goes_on && !self.in_flight.contains(&act) {
-            self.in_flight.push(act);
-            self.wanted.push_back(act);
+        if goes_on {
+            self.want(act);
         }
     }
 }

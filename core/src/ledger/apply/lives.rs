@@ -69,7 +69,7 @@ impl Ledger {
             depth,
             started_seq: record.seq,
             rules: None,
-            transcript: Arc::new(begun(Entry { node: id, call: id, record: record.clone() })),
+            transcript: Arc::new(parent.map(|_| begun(Entry { node: id, call: id, record: record.clone() })).unwrap_or_default()),
             last_reply: None,
             calls: 0..0,
             open_calls: 0,

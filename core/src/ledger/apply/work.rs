@@ -79,7 +79,7 @@ impl Ledger {
         let job = self.tool_run(call).and_then(|run| run.job);
         self.set_run(call, if job.is_some() { RunState::Background } else { RunState::Requested });
         let Some(job) = job else { return };
-        let slot = self.slot(job, &[NodeKind::Job]);
+        let slot = self.slot(job, NodeKind::Job);
         if let Some(state) = slot.and_then(|s| self.jobs.get_mut(s)) {
             state.outcome = None;
             self.open.jobs.add(job);
