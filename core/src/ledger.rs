@@ -383,7 +383,6 @@ impl Ledger {
 
     /// Completed evidence on which a node rests, oldest first. Walks what the node cites, once.
     pub fn evidence(&self, from: NodeId) -> Vec<NodeId> {
-        // Room for what a short run has, so that it does not grow step by step.
         let mut found = Vec::with_capacity(self.totals.evidence.min(32) as usize);
         found.extend(self.walk(from).filter(|n| self.is_evidence(*n)));
         found.reverse();

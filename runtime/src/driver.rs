@@ -51,6 +51,15 @@ struct Wanted {
     begun: bool,
 }
 
+impl Wanted {
+    /// Notes an act that is to be performed, once.
+    fn note(acts: &mut Vec<Self>, act: Act) {
+        if !acts.iter().any(|w| w.act == act) {
+            acts.push(Self { act, begun: false });
+        }
+    }
+}
+
 /// How many acts are under way. Background tools are not counted: nobody waits for them.
 struct AtWork {
     models: u32,
@@ -65,10 +74,9 @@ enum Woken {
 }
 
 impl Driver {
-    pub(crate) fn new(parts: Arc<Parts>, run: Run, written: usize) -> (Box<Self>, Arc<Shared>) {
+    pub(crate) fn new(parts: Arc<Parts>, run: Run, written: usize, at_ms: u64) -> (Box<Self>, Arc<Shared>) {
         let id = run.ledger().started().map_or_else(|| "".into(), |s| s.run.clone());
         let shared = Arc::new(Shared { run: id, tip: TipCell::default(), deltas: OnceLock::new(), inbox: Inbox::default() });
-        let at_ms = (parts.clock)();
         let driver = Box::new(Self {
             parts,
             run,
@@ -168,21 +176,14 @@ impl Driver {
             if !self.out.events.is_empty() {
                 self.put_wanted()?;
             }
-            let mut acts = std::mem::take(&mut self.out.acts);
-            acts.drain(..).for_each(|act| self.want(act));
-            self.out.acts = acts;
+            for act in self.out.acts.drain(..) {
+                Wanted::note(&mut self.acts, act);
+            }
             if let Some(answer) = self.out.answer.take() {
                 self.consider(activation, answer)?;
             }
         }
         self.cancel_when_due()
-    }
-
-    /// Notes an act that is to be performed, once.
-    fn want(&mut self, act: Act) {
-        if !self.acts.iter().any(|w| w.act == act) {
-            self.acts.push(Wanted { act, begun: false });
-        }
     }
 
     /// Records the facts that a machine wants recorded.

@@ -17,8 +17,8 @@ use countersign_modes::{Agent, Agents, Mode, ToolKind};
 use rustc_hash::FxHashMap;
 use serde::de::DeserializeOwned;
 use std::fmt::Write;
-use std::sync::{Arc, LazyLock};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A runner that cannot be built.
@@ -127,8 +127,9 @@ impl Runner {
         let mut start = RunStarted::new(run, task, parts.name.clone(), parts.rules.clone(), parts.policy.clone());
         start.mode_version = parts.mode.version();
         start.policy_digest = parts.policy_digest.clone();
-        let run = Run::start(parts.gate.clone(), start, (parts.clock)())?;
-        Ok(Driver::new(parts.clone(), run, 0))
+        let at_ms = (parts.clock)();
+        let run = Run::start(parts.gate.clone(), start, at_ms)?;
+        Ok(Driver::new(parts.clone(), run, 0, at_ms))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is said to a run from outside, and taking one up again from its journal.
 
-use super::Driver;
+use super::{Driver, Wanted};
 use crate::error::DriveError;
 use crate::journal::read_all;
 use crate::live::{Command, Shared};
@@ -113,7 +113,8 @@ impl Driver {
         if let Some(missing) = lacks(&parts, run.ledger()) {
             return Err(DriveError::Unfit { run: id, missing });
         }
-        let (mut driver, shared) = Self::new(parts, run, written);
+        let at_ms = (parts.clock)();
+        let (mut driver, shared) = Self::new(parts, run, written, at_ms);
         driver.take_up(limits)?;
         for command in commands {
             driver.obey(command)?;
@@ -182,7 +183,7 @@ impl Driver {
         let goes_on = self.run.ledger().tool_run(call).is_some_and(|run| run.state == RunState::Background);
         let act = Act::RunTool(call);
         if goes_on {
-            self.want(act);
+            Wanted::note(&mut self.acts, act);
         }
     }
 }

@@ -91,7 +91,9 @@ impl Driver {
         let due = match when {
             CancelWhen::AtOnce => true,
             CancelWhen::AfterReply => at_work.models == 0,
-            CancelWhen::AfterTools => at_work.models == 0 && at_work.tools == 0 && !self.acts.iter().any(|w| !w.begun && matches!(w.act, Act::RunTool(_))),
+            CancelWhen::AfterTools => {
+                at_work.models == 0 && at_work.tools == 0 && !self.acts.iter().any(|w| !w.begun && matches!(w.act, Act::RunTool(_)))
+            }
         };
         if due { self.stop(Cause::UserCancelled, "the user cancelled") } else { Ok(()) }
     }
