@@ -214,6 +214,7 @@ impl Driver {
     }
 
     /// Writes what the journal does not have yet, where that can be done without waiting. False where not.
+    #[inline]
     fn flush_now(&mut self) -> Result<bool, DriveError> {
         if self.written == self.run.ledger().log().len() {
             return Ok(true);

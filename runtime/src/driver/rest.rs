@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 impl Driver {
     /// The decision with which nobody can go on, if that is so.
+    #[inline]
     pub(super) fn at_rest(&mut self) -> Result<Option<Arc<Decision>>, DriveError> {
         loop {
             let ended = self.run.final_answer().is_some();
