@@ -8,7 +8,11 @@
 //! | [`show`] | shows one run: how it stands and why |
 //! | [`verify`] | checks the hash chain of every log |
 //! | [`replay`] | rules on stored runs again |
+//! | [`audit`] | rules on what agents of other frameworks wrote |
+//! | [`eval`] | measures the audit on labelled traces |
 
+pub mod audit;
+pub mod eval;
 pub mod replay;
 pub mod runs;
 pub mod show;
