@@ -20,6 +20,7 @@
 //! | [`resume`] | approvals, messages and forks across processes |
 //! | [`real_input`] | the two examples on real input, and the tools that confine them |
 //! | [`simulation`] | thousands of seeded worlds in which processes die and journals fail |
+//! | [`trace`] | traces of other people's agents, in every format: what is accepted, what is refused, and where |
 //! | [`tidy`] | what the code may not contain |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
@@ -45,6 +46,7 @@ mod scenarios;
 mod scratch;
 mod simulation;
 mod tidy;
+mod trace;
 
 use std::path::{Path, PathBuf};
 
