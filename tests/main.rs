@@ -20,6 +20,7 @@
 //! | [`resume`] | approvals, messages and forks across processes |
 //! | [`real_input`] | the two examples on real input, and the tools that confine them |
 //! | [`simulation`] | thousands of seeded worlds in which processes die and journals fail |
+//! | [`stop_hook`] | what hosts are answered, that it never loops, and what an installation changes |
 //! | [`trace`] | traces of other people's agents, in every format: what is accepted, what is refused, and where |
 //! | [`tidy`] | what the code may not contain |
 
@@ -45,6 +46,7 @@ mod resume;
 mod scenarios;
 mod scratch;
 mod simulation;
+mod stop_hook;
 mod tidy;
 mod trace;
 

@@ -10,9 +10,11 @@
 //! | [`replay`] | rules on stored runs again |
 //! | [`audit`] | rules on what agents of other frameworks wrote |
 //! | [`eval`] | measures the audit on labelled traces |
+//! | [`hook`] | answers the stop hooks of Claude Code, Codex and Cursor, and installs itself there |
 
 pub mod audit;
 pub mod eval;
+pub mod hook;
 pub mod replay;
 pub mod runs;
 pub mod show;

@@ -1,7 +1,7 @@
 //! The `countersign` program.
 
 use clap::{Parser, Subcommand};
-use countersign_cli::{UNREADABLE, audit, eval, replay, runs, show, verify};
+use countersign_cli::{UNREADABLE, audit, eval, hook, replay, runs, show, verify};
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
@@ -27,6 +27,8 @@ enum Command {
     Audit(audit::AuditArgs),
     /// Measures the audit on labelled traces: failures caught, and good runs refused.
     Eval(eval::EvalArgs),
+    /// Answers the stop hook of an agent's host: may it stop, and what is missing? Installs itself there, too.
+    Hook(hook::HookArgs),
 }
 
 fn main() -> ExitCode {
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         Command::Replay(args) => replay::run(&args, &mut out),
         Command::Audit(args) => audit::run(&args, &mut out),
         Command::Eval(args) => eval::run(&args, &mut out),
+        Command::Hook(args) => hook::run(&args, &mut out),
     };
     match done {
         Ok(status) => ExitCode::from(status),

@@ -27,6 +27,7 @@ mod audit;
 mod chat;
 mod claude_code;
 mod codex;
+mod cursor;
 mod head;
 mod openai_agents;
 mod openhands;
@@ -47,6 +48,7 @@ pub use audit::{Audit, Report, Told};
 pub use chat::Chat;
 pub use claude_code::ClaudeCode;
 pub use codex::Codex;
+pub use cursor::Cursor;
 pub use head::Head;
 pub use openai_agents::OpenAiAgents;
 pub use openhands::OpenHands;
@@ -78,6 +80,7 @@ pub fn formats() -> Vec<Box<dyn Trace>> {
         Box::new(Otlp),
         Box::new(ClaudeCode),
         Box::new(Codex),
+        Box::new(Cursor),
         Box::new(SweAgent),
         Box::new(OpenHands),
         Box::new(OpenAiAgents),

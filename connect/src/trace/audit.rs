@@ -58,11 +58,19 @@ impl Audit {
     }
 
     /// Reads a source. `id` names the trace where the trace does not name itself.
-    pub fn read(&self, id: &str, mut source: Source) -> Result<Report, SourceError> {
+    pub fn read(&self, id: &str, source: Source) -> Result<Report, SourceError> {
+        self.read_then(id, source, |_| ())
+    }
+
+    /// Reads a source, and tells what is known beside it before the gate is asked about its last trace.
+    pub fn read_then(&self, id: &str, mut source: Source, then: impl FnOnce(&mut Tale)) -> Result<Report, SourceError> {
         let mended = source.settle()?;
         let format = self.format(&mut source)?;
         let mut told = Told { audit: self, id, tale: None, verdicts: Vec::new(), faults: mended };
         format.read(&mut source, &mut told)?;
+        if let Some(tale) = told.tale.as_mut() {
+            then(tale);
+        }
         told.finish();
         Ok(Report { format: format.name(), verdicts: told.verdicts, faults: told.faults })
     }

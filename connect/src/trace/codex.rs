@@ -106,7 +106,7 @@ impl Rollout {
         let parsed: Value = serde_json::from_str(&said).unwrap_or_default();
         let status = parsed.pointer("/metadata/exit_code").and_then(Value::as_i64).or_else(|| status_in(&said));
         if let Some(number) = number_after(&said, "Process running with session ID ").filter(|_| status.is_none()) {
-            tale.tell(|w| w.goes_on(id, ""));
+            tale.goes_on(id, &number.to_string());
             self.sessions.push((number.to_string(), id.to_owned()));
             return;
         }

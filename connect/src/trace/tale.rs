@@ -32,6 +32,8 @@ pub struct Tale {
     words: Option<Words>,
     ending: Option<(Cause, String, Place)>,
     open: Vec<String>,
+    /// Jobs by the names that the host gave them.
+    jobs: Vec<String>,
     /// The call that handed the newest words in.
     handed_in: Option<String>,
 }
@@ -51,7 +53,7 @@ impl Tale {
         let start = RunStarted::new(id, "", "trace", ModeRules::owner(owner), policy);
         let witness = Witness::new(gate, start, 0)?;
         let (places, place) = (vec![Place::default()], Place::default());
-        Ok(Self { witness, owner: owner.into(), place, places, words: None, ending: None, open: Vec::new(), handed_in: None })
+        Ok(Self { witness, owner: owner.into(), place, places, words: None, ending: None, open: Vec::new(), jobs: Vec::new(), handed_in: None })
     }
 
     /// The agent whose words may be the answer.
@@ -75,6 +77,17 @@ impl Tale {
     /// The run so far.
     pub fn witness(&self) -> &Witness {
         &self.witness
+    }
+
+    /// Whether the trace told of a job by this name: one that goes on, or one that was looked at.
+    pub fn knows_job(&self, id: &str) -> bool {
+        self.jobs.iter().any(|job| job == id) || self.witness.known_as(id).is_some()
+    }
+
+    /// A call goes on as a job of this name; what it returned is a receipt.
+    pub fn goes_on(&mut self, call: &str, job: &str) {
+        self.jobs.push(job.into());
+        self.tell(|w| w.goes_on(call, ""));
     }
 
     /// A person asked for something. What was said before is no answer to it, and calls that are still open were

@@ -25,7 +25,7 @@ impl Jobs {
         let kept: Value = serde_json::from_str(kept).unwrap_or_default();
         let id = ["backgroundTaskId", "agentId"].into_iter().find_map(|field| kept.get(field)?.as_str());
         let Some(id) = id else { return false };
-        tale.tell(|w| w.goes_on(call, ""));
+        tale.goes_on(call, id);
         self.unseen.push((id.to_owned(), call.to_owned()));
         true
     }
