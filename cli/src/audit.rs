@@ -8,7 +8,7 @@ use crate::GOOD;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use countersign::Policy;
-use countersign_connect::trace::{Audit, Looks, Report, Source, SourceError};
+use countersign_connect::trace::{Audit, Looks, Report, Source, SourceError, check};
 use indicatif::{ProgressBar, ProgressStyle};
 use inputs::{Input, inputs};
 use std::io::{IsTerminal, Write};
@@ -27,6 +27,9 @@ pub struct AuditArgs {
     /// A policy in TOML or JSON; without one, an answer is all that is asked for.
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
+    /// Asks an opt-in check as well: that the agent's own todo list has nothing open.
+    #[arg(long)]
+    pub todos: bool,
     /// Prints the evidence graph of each trace.
     #[arg(long, value_name = "FORM", num_args = 0..=1, default_missing_value = "mermaid")]
     pub graph: Option<GraphForm>,
@@ -63,7 +66,8 @@ pub(crate) fn policy(file: Option<&Path>) -> Result<Policy> {
 /// Audits, and writes what it finds.
 pub fn run(args: &AuditArgs, out: &mut dyn Write) -> Result<u8> {
     let looks = Looks { graph: args.graph.is_some(), words: args.explain };
-    let audit = Audit::new(policy(args.policy.as_deref())?).looking(looks);
+    let gate = if args.todos { check::gate().with(check::TodosDone) } else { check::gate() };
+    let audit = Audit::with_gate(policy(args.policy.as_deref())?, gate).looking(looks);
     let mut out = std::io::BufWriter::new(out);
     if args.formats {
         audit.formats().try_for_each(|name| writeln!(out, "{name}"))?;

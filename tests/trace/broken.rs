@@ -44,8 +44,14 @@ fn an_escape_that_is_none_is_mended_and_said() {
 }
 
 #[test]
-fn a_document_that_breaks_off_is_an_error_with_its_line() {
-    let why = read("{\"messages\": [\n{\"role\": \"user\",").expect_err("it breaks off").to_string();
+fn a_document_that_breaks_off_is_read_up_to_there() {
+    let whole = "{\"messages\": [\n{\"role\": \"user\", \"content\": \"a, [b\"},\n{\"role\": \"assistant\", \"content\": \"Yes.\"},\n";
+    for rest in ["{\"role\": \"assist", "{\"role\": \"assistant\", \"tool_calls\": [{\"id\": 1}, {\"id\"", "nonsense], \"x\": 1}"] {
+        let report = read(&format!("{whole}{rest}")).expect("the first two messages are whole");
+        assert_eq!((report.format, report.faults[0].line), ("chat", 4), "{rest}");
+        assert!(report.verdicts[0].is_final(), "{rest}");
+    }
+    let why = read("{\"messages\": [\n{\"role\": \"user\",").expect_err("no element of it is whole").to_string();
     assert!(why.starts_with("line 2: this is not JSON: "), "{why}");
 }
 

@@ -91,6 +91,21 @@ fn graphs_and_explanations_are_printed() {
     assert!(formats.lines().any(|l| l == "claude-code") && formats.lines().any(|l| l == "otlp"), "{formats}");
 }
 
+#[test]
+fn the_todo_list_counts_where_it_is_asked_for() {
+    let line = |kind: &str, content: Value| {
+        format!("{}\n", json!({"type": kind, "uuid": "u", "sessionId": "s", "message": {"role": kind, "content": content}}))
+    };
+    let todo = |status: &str| {
+        let call = json!([{"type": "tool_use", "id": status, "name": "TodoWrite", "input": {"todos": [{"content": "x", "status": status}]}}]);
+        line("assistant", call) + &line("user", json!([{"type": "tool_result", "tool_use_id": status, "content": "ok"}]))
+    };
+    let session = |todos: &[String]| [line("user", json!("Go.")), todos.concat(), line("assistant", json!("Gone."))].concat();
+    let folder = folder(&[("open.jsonl", &session(&[todo("in_progress")])), ("done.jsonl", &session(&[todo("pending"), todo("completed")]))]);
+    let status = |name: &str, todos| audited(AuditArgs { todos, ..of([folder.path().join(name)]) }).0;
+    assert_eq!([status("open.jsonl", false), status("open.jsonl", true), status("done.jsonl", true)], [0, 1, 0]);
+}
+
 fn manifest() -> Scratch {
     let line = |file: &str, outcome: &str| format!("{}\n", json!({"set": "s", "file": file, "outcome": outcome, "labels": {"x": 1}}));
     let lines =

@@ -27,9 +27,14 @@ pub struct Report {
 }
 
 impl Audit {
-    /// An audit with every format of this crate, under a policy.
+    /// An audit with every format of this crate and the checks of [`check::gate`], under a policy.
     pub fn new(policy: Policy) -> Self {
-        Self { formats: formats(), gate: Arc::new(check::gate()), policy, looks: Looks::default() }
+        Self::with_gate(policy, check::gate())
+    }
+
+    /// As `new`, with a gate that asks other checks beside the built-in ones.
+    pub fn with_gate(policy: Policy, gate: Gate) -> Self {
+        Self { formats: formats(), gate: Arc::new(gate), policy, looks: Looks::default() }
     }
 
     /// Reads a format of the user's own as well, before those of this crate.

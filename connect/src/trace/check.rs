@@ -2,9 +2,11 @@
 //! file or the set from which a trace comes.
 
 mod last_work_ok;
+mod todos_done;
 mod work_done;
 
 pub use last_work_ok::LastWorkOk;
+pub use todos_done::TodosDone;
 pub use work_done::WorkDone;
 
 use countersign_core::ledger::ToolRun;
@@ -13,7 +15,10 @@ use countersign_core::{CallKind, Event, Finding, Gate, Ledger, NodeId, Outcome, 
 /// The kind of a note that keeps the exit status of a command that did not exit with 0.
 pub const EXIT_STATUS: &str = "exit_status";
 
-/// The gate of the audit: the built-in checks and those of this module.
+/// The kind of a note that keeps how many items of the agent's todo list are open.
+pub const TODO_LIST: &str = "todo_list";
+
+/// The gate of the audit: the built-in checks, and those of this module that are not opt-in.
 pub fn gate() -> Gate {
     Gate::default().with(WorkDone).with(LastWorkOk)
 }

@@ -92,8 +92,12 @@ impl Rollout {
         if asks {
             tale.tell(|w| w.asked_user(id, ""));
         }
-        // Whoever writes to a session, or reads from it, has seen what it printed.
         let named: Value = serde_json::from_str(args).unwrap_or_default();
+        if name == "update_plan" {
+            let steps = named.get("plan").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            tale.todos(steps.iter().filter(|step| text(step, "status") != "completed").count());
+        }
+        // Whoever writes to a session, or reads from it, has seen what it printed.
         let session = named.get("session_id").map(ToString::to_string).unwrap_or_default();
         for (_, job) in self.sessions.extract_if(.., |(number, _)| !session.is_empty() && *number == session) {
             tale.tell(|w| w.job_ended(&job, Outcome::Completed, ""));

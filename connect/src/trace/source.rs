@@ -4,6 +4,7 @@
 //! by line, however long the file is.
 
 use super::head::Head;
+use super::mend::{mend, within_line};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
@@ -12,8 +13,6 @@ use std::path::Path;
 const HEAD_BYTES: usize = 256 * 1024;
 /// The longest line, and the longest document, that is read: 1 GiB.
 const WHOLE_BYTES_MAX: u64 = 1 << 30;
-/// Escapes in one document that are mended before it is given up.
-const MENDED_MAX: usize = 1000;
 
 /// Something in a source that could not be read. The rest was.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
@@ -154,37 +153,4 @@ impl Source {
         }
         Ok(faults)
     }
-}
-
-/// What the parser says of one line: its column counts, its line does not.
-fn within_line(why: &serde_json::Error) -> String {
-    let said = why.to_string();
-    let said = said.split(" at line ").next().unwrap_or_default();
-    format!("{said} (column {})", why.column())
-}
-
-/// Doubles the backslash of each escape that is not one: a hand that replaced something in a trace left it so.
-fn mend(text: &mut String) -> Result<Vec<Fault>, SourceError> {
-    let mut faults = Vec::new();
-    while let Err(why) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
-        let at = stray_backslash(text, &why).filter(|_| faults.len() < MENDED_MAX).ok_or_else(|| SourceError::broken(&why))?;
-        text.insert(at, '\\');
-        faults.push(Fault { line: u32::try_from(why.line()).unwrap_or(u32::MAX), why: within_line(&why) });
-    }
-    Ok(faults)
-}
-
-/// The backslash of the escape at which the parser stopped.
-fn stray_backslash(text: &str, why: &serde_json::Error) -> Option<usize> {
-    if !why.to_string().contains("escape") {
-        return None;
-    }
-    let start = match why.line() {
-        0 | 1 => 0,
-        line => memchr::memchr_iter(b'\n', text.as_bytes()).nth(line - 2)? + 1,
-    };
-    let upto = text.as_bytes().get(start..(start + why.column()).min(text.len()))?;
-    // An escape is at most six bytes long, and the parser stands inside it.
-    let near = upto.len().saturating_sub(7);
-    memchr::memrchr(b'\\', upto.get(near..)?).map(|at| start + near + at)
 }

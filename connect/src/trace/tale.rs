@@ -90,6 +90,11 @@ impl Tale {
         self.tell(|w| w.goes_on(call, ""));
     }
 
+    /// The agent wrote its todo list anew, and so many items of it are open.
+    pub fn todos(&mut self, open: usize) {
+        self.tell(|w| w.recorded(super::check::TODO_LIST, &open.to_string(), Vec::new()));
+    }
+
     /// A person asked for something. What was said before is no answer to it, and calls that are still open were
     /// given up.
     pub fn asked(&mut self, text: &str) {

@@ -83,6 +83,9 @@ impl Session {
         let args = block.input.map_or("", RawValue::get);
         tale.called(agent, id, name, args);
         self.jobs.looked_at(args, tale);
+        if name == "TodoWrite" && agent == OWNER {
+            tale.todos(open_todos(args));
+        }
         if name == "AskUserQuestion" {
             tale.tell(|w| w.asked_user(id, ""));
             self.questions.push(id.to_owned());
@@ -134,6 +137,13 @@ impl Session {
             () => tale.asked(said),
         }
     }
+}
+
+/// Items of a todo list that are not done.
+fn open_todos(args: &str) -> usize {
+    let list: Value = serde_json::from_str(args).unwrap_or_default();
+    let items = list.get("todos").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    items.iter().filter(|item| item.get("status").is_none_or(|status| status != "completed")).count()
 }
 
 /// The last line of `stream-json`: how the run ended.
