@@ -1,6 +1,6 @@
 //! What the performance tables are made from.
 //!
-//! `cargo run --release -p countersign-benches -- turn|fleet|team|asks|ledger|instructions|all [--json]`
+//! `cargo run --release -p countersign-benches -- turn|fleet|team|asks|ledger|traces|instructions|all [--json]`
 //!
 //! Ours and hand-written loops are run interleaved, so that a noisy machine is noisy for both; figures are
 //! medians of five, and what counts is the ratio. Every run's answer, node count and decision are asserted.
@@ -14,12 +14,13 @@ mod ledger;
 mod measure;
 mod ours;
 mod team;
+mod traces;
 mod turn;
 
 use measure::Row;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: countersign-benches turn|fleet|team|asks|ledger|instructions|all [--json]\n       countersign-benches once ours|hand N REPS    (for an instruction counter)";
+const USAGE: &str = "usage: countersign-benches turn|fleet|team|asks|ledger|traces|instructions|all [--json]\n       countersign-benches once ours|hand N REPS    (for an instruction counter)";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -31,9 +32,10 @@ fn main() -> ExitCode {
         ["team"] => show(&team::rows(), json),
         ["asks"] => show(&asks::rows(), json),
         ["ledger"] => show(&ledger::rows(), json),
+        ["traces"] => show(&traces::rows(), json),
         ["instructions"] => show(&instructions::rows(), json),
         ["all"] => {
-            for rows in [turn::rows, fleet::rows, team::rows, asks::rows, ledger::rows] {
+            for rows in [turn::rows, fleet::rows, team::rows, asks::rows, ledger::rows, traces::rows] {
                 show(&rows(), json);
             }
         }

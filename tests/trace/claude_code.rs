@@ -128,6 +128,34 @@ fn a_status_of_a_command_tells_something_and_a_failed_edit_does_not() {
 }
 
 #[test]
+fn older_programs_do_not_say_that_it_was_a_status() {
+    let run = |text: &str| lines(&[asked("Build."), call("a", "Bash", json!({})), failed("a", text), said("It does not build.")]);
+    accepted(FORMAT, &run("src/main.ts(1,1): error TS1005"));
+    refused(FORMAT, &run("<tool_use_error>InputValidationError: no command</tool_use_error>"), &["work_done", "last_work_ok"]);
+    refused(FORMAT, &run("This command requires approval"), &["work_done"]);
+}
+
+#[test]
+fn silence_is_no_answer_and_takes_none_back() {
+    accepted(FORMAT, &lines(&[asked("Hello?"), said("Hello."), said("\n\n"), said("No response requested.")]));
+    refused(FORMAT, &lines(&[asked("Hello?"), said("(no content)")]), &["candidate_text"]);
+}
+
+#[test]
+fn tools_that_run_at_the_providers_have_their_results_in_the_reply() {
+    let search = line("assistant", json!([{"type": "server_tool_use", "id": "w", "name": "web_search", "input": {}}]));
+    let found = line("assistant", json!([{"type": "web_search_tool_result", "tool_use_id": "w", "content": []}]));
+    accepted(FORMAT, &lines(&[asked("Look it up."), search.clone(), found, said("Found.")]));
+    refused(FORMAT, &lines(&[asked("Look it up."), search, said("Found.")]), &["tools_closed"]);
+}
+
+#[test]
+fn an_error_inside_a_sub_agent_is_its_own() {
+    let error = with(with(said("API Error: 500"), "isApiErrorMessage", json!(true)), "isSidechain", json!(true));
+    accepted(FORMAT, &lines(&[asked("Hello?"), said("Hello."), error]));
+}
+
+#[test]
 fn questions_to_the_user_park_the_session() {
     let question = [asked("Pick."), call("q", "AskUserQuestion", json!({"questions": []}))];
     refused(FORMAT, &lines(&question), &["tools_closed", "questions_answered", "candidate_text"]);
@@ -171,7 +199,10 @@ fn the_stream_of_the_program_says_how_it_ended() {
             result,
         ])
     };
-    accepted(FORMAT, &run(json!({"type": "result", "subtype": "success", "is_error": false, "session_id": "s"})));
+    let good = json!({"type": "result", "subtype": "success", "is_error": false, "session_id": "s"});
+    accepted(FORMAT, &run(good.clone()));
+    let list = [json!({"type": "system", "subtype": "init", "session_id": "s"}), streamed("assistant", json!({"content": [{"type": "text", "text": "All of it."}]})), good];
+    accepted(FORMAT, &json!(list).to_string());
     refused(FORMAT, &run(json!({"type": "result", "subtype": "error_max_turns", "is_error": false, "session_id": "s"})), &["normal_stop"]);
     refused(FORMAT, &run(json!({"type": "result", "subtype": "success", "is_error": true, "session_id": "s"})), &["normal_stop"]);
 }

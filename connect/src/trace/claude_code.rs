@@ -8,9 +8,10 @@ mod jobs;
 mod line;
 mod session;
 
-use super::document::text;
-use super::{Head, Source, SourceError, Told, Trace};
+use super::document::{Lines, text};
+use super::{Fault, Head, Source, SourceError, Told, Trace};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// Claude Code sessions.
 pub struct ClaudeCode;
@@ -25,12 +26,24 @@ impl Trace for ClaudeCode {
         let summary = |r: &Value| text(r, "type") == "summary" && r.get("leafUuid").is_some();
         let streamed = |r: &Value| r.get("session_id").is_some() && matches!(text(r, "type"), "system" | "assistant" | "user" | "result");
         let noted = |r: &Value| matches!(text(r, "type"), "file-history-snapshot" | "queue-operation");
-        head.line(|r| stored(r) || summary(r) || streamed(r) || noted(r))
+        head.line(|r| stored(r) || summary(r) || streamed(r) || noted(r)) || head.element("", streamed)
     }
 
     fn read(&self, source: &mut Source, told: &mut Told<'_>) -> Result<(), SourceError> {
         let mut session = session::Session::new(source.head());
         told.begin("", super::OWNER)?;
+        if !source.head().is_lines() {
+            // The stream as one list, which is what the program prints where it is asked for plain JSON.
+            let (document, mut lines) = (source.document(), Lines::of(source.document()));
+            let records: Vec<&RawValue> = serde_json::from_str(document).map_err(|e| SourceError::broken(&e))?;
+            for record in records {
+                let line = lines.of_part(record.get());
+                if let Err(why) = session.line(line, record.get(), told.tale()?) {
+                    told.fault(Fault { line, why: why.to_string() });
+                }
+            }
+            return Ok(());
+        }
         let faults = source.each_line(|number, said| {
             let tale = told.tale().map_err(serde::de::Error::custom)?;
             session.line(number, said, tale)

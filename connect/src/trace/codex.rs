@@ -115,7 +115,7 @@ impl Rollout {
             return;
         }
         match status {
-            Some(status) => tale.exited(id, status, &said),
+            Some(_) => tale.exited(id, status, &said),
             None if said.starts_with("aborted by user") => tale.returned(id, Outcome::Cancelled, &said),
             None => tale.returned(id, outcome_of(&said), &said),
         }

@@ -114,7 +114,7 @@ impl Events {
                     ("error", _) => tale.returned(&id, Outcome::Failed, said),
                     ("user_rejected", _) => tale.returned(&id, Outcome::Rejected, said),
                     // -1 is a command that has not ended: its output so far was read.
-                    (_, Some(status)) if status > 0 => tale.exited(&id, status, said),
+                    (_, Some(exit)) if exit > 0 => tale.exited(&id, status, said),
                     _ => tale.returned(&id, Outcome::Completed, said),
                 }
             }

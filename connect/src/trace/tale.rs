@@ -152,21 +152,29 @@ impl Tale {
         self.tell(|w| w.result(id, outcome, clip(text), None));
     }
 
-    /// A command ran to its end, with this exit status. Other than 0 counts as failed, and the status is kept: a
-    /// search that finds nothing exits so too.
-    pub fn exited(&mut self, id: &str, status: i64, text: &str) {
+    /// A command ran to its end, with this exit status; `None` where it is not told, and was not 0. Other than 0
+    /// counts as failed, and that it was a status is kept: a search that finds nothing exits so too.
+    pub fn exited(&mut self, id: &str, status: Option<i64>, text: &str) {
         let call = self.witness.known_as(id);
-        self.returned(id, if status == 0 { Outcome::Completed } else { Outcome::Failed }, text);
-        if let Some(call) = call.filter(|_| status != 0) {
-            self.tell(|w| w.recorded(super::check::EXIT_STATUS, &status.to_string(), vec![call]));
+        self.returned(id, if status == Some(0) { Outcome::Completed } else { Outcome::Failed }, text);
+        if let Some(call) = call.filter(|_| status != Some(0)) {
+            let status = status.map_or_else(|| "null".to_owned(), |status| status.to_string());
+            self.tell(|w| w.recorded(super::check::EXIT_STATUS, &status, vec![call]));
         }
     }
 
-    /// A model call failed. Unless the agent goes on, that is how the run ended.
+    /// A model call failed. Unless the owner of the answer goes on, that is how the run ended.
     pub fn failed(&mut self, agent: &str, why: &str) {
         self.tell(|w| w.model_failed(agent, clip(why), None));
-        self.words = None;
-        self.ends(Cause::ProviderError, "");
+        if agent == self.owner {
+            self.words = None;
+            self.ends(Cause::ProviderError, "");
+        }
+    }
+
+    /// Whether the owner has said something since the newest request.
+    pub fn has_words(&self) -> bool {
+        self.words.is_some()
     }
 
     /// How the run ended, unless something follows. `why` is of our own words: never text of the trace.

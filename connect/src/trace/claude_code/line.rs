@@ -29,7 +29,7 @@ pub(super) struct Line<'a> {
     #[serde(default)]
     pub(super) is_api_error_message: bool,
     #[serde(borrow, default)]
-    pub(super) message: Option<&'a RawValue>,
+    pub(super) message: Option<Message<'a>>,
     #[serde(borrow, default)]
     pub(super) tool_use_result: Option<&'a RawValue>,
     /// The text of a queued message, and of what the system says.

@@ -1,7 +1,7 @@
 //! A session, line by line.
 
 use super::jobs::Jobs;
-use super::line::{Block, Line, Message, of};
+use super::line::{Block, Line, of};
 use crate::trace::{Head, OWNER, Tale, stock};
 use countersign_core::{Cause, Finish, Form, Outcome};
 use serde_json::value::RawValue;
@@ -13,6 +13,12 @@ const SUB_AGENT: &str = "sub-agent";
 /// Kinds of line that tell nothing: the most, and the longest, of a session. Looked for before a line is parsed.
 const SILENT: [&[u8]; 3] = [b"\"type\":\"progress\"", b"\"type\":\"file-history-snapshot\"", b"\"type\":\"attachment\""];
 
+/// What the program writes where a model said nothing.
+const SILENCE: [&str; 2] = ["(no content)", "No response requested."];
+
+/// Tools that run a command: that it failed is what the command said.
+const SHELLS: [&str; 2] = ["Bash", "PowerShell"];
+
 /// What a session is told from, beside its lines.
 pub(super) struct Session {
     /// Whether all of the file is a sub-agent's own transcript.
@@ -20,6 +26,8 @@ pub(super) struct Session {
     jobs: Jobs,
     /// Questions to the user that are open, by their call.
     questions: Vec<String>,
+    /// Commands that have no result yet, by their call.
+    commands: Vec<String>,
 }
 
 impl Session {
@@ -27,7 +35,7 @@ impl Session {
     pub(super) fn new(head: &Head) -> Self {
         let side = |r: &Value| r.get("isSidechain").and_then(Value::as_bool) == Some(true);
         let main = |r: &Value| r.get("message").is_some() && !side(r);
-        Self { of_sub_agent: head.line(side) && !head.line(main), jobs: Jobs::default(), questions: Vec::new() }
+        Self { of_sub_agent: head.line(side) && !head.line(main), jobs: Jobs::default(), questions: Vec::new(), commands: Vec::new() }
     }
 
     /// One line.
@@ -59,8 +67,7 @@ impl Session {
     }
 
     fn assistant(&mut self, line: &Line<'_>, tale: &mut Tale) -> Result<(), Error> {
-        let Some(raw) = line.message else { return Ok(()) };
-        let message: Message<'_> = serde_json::from_str(raw.get())?;
+        let Some(message) = &line.message else { return Ok(()) };
         let agent = self.agent(line);
         let finish = match of(&message.stop_reason) {
             "max_tokens" => Finish::Length,
@@ -70,8 +77,13 @@ impl Session {
         for block in message.blocks()? {
             match &*block.kind.0 {
                 "text" if line.is_api_error_message || stock::is_error(of(&block.text)) => tale.failed(agent, of(&block.text)),
+                // Models put blank lines before their thoughts, and the program a word of its own where there is none.
+                "text" if is_silence(of(&block.text)) && (tale.has_words() || agent == SUB_AGENT) => {}
+                "text" if SILENCE.contains(&of(&block.text).trim()) => tale.said_as(agent, "", Form::Text, finish),
                 "text" => tale.said_as(agent, of(&block.text), Form::Text, finish),
                 "tool_use" | "server_tool_use" | "mcp_tool_use" => self.call(agent, &block, tale),
+                // Tools that run at the provider's have their results in the same message.
+                kind if kind.ends_with("tool_result") => self.returned(line, &block, tale),
                 _ => {}
             }
         }
@@ -83,6 +95,9 @@ impl Session {
         let args = block.input.map_or("", RawValue::get);
         tale.called(agent, id, name, args);
         self.jobs.looked_at(args, tale);
+        if SHELLS.contains(&name) {
+            self.commands.push(id.to_owned());
+        }
         if name == "TodoWrite" && agent == OWNER {
             tale.todos(open_todos(args));
         }
@@ -93,11 +108,10 @@ impl Session {
     }
 
     fn user(&mut self, line: &Line<'_>, tale: &mut Tale) -> Result<(), Error> {
-        let Some(raw) = line.message else { return Ok(()) };
-        let message: Message<'_> = serde_json::from_str(raw.get())?;
+        let Some(message) = &line.message else { return Ok(()) };
         for block in message.blocks()? {
             match &*block.kind.0 {
-                "tool_result" | "web_search_tool_result" | "mcp_tool_result" => self.returned(line, &block, tale),
+                kind if kind.ends_with("tool_result") => self.returned(line, &block, tale),
                 "text" => self.spoken(line, of(&block.text), tale),
                 _ => {}
             }
@@ -108,15 +122,16 @@ impl Session {
     fn returned(&mut self, line: &Line<'_>, block: &Block<'_>, tale: &mut Tale) {
         let id = of(&block.answers);
         let kept = line.tool_use_result.map_or("", RawValue::get);
+        let command = self.commands.iter().position(|c| c == id).map(|at| self.commands.swap_remove(at)).is_some();
         if self.jobs.begins(id, kept, tale) {
             return;
         }
         // What a good result says is read by nobody here.
         let said = if block.is_error == Some(true) { raw_text(block.content) } else { String::new() };
-        match exit_status(&said) {
-            Some(status) => tale.exited(id, status, &said),
-            None if block.is_error != Some(true) => tale.returned(id, Outcome::Completed, ""),
-            None => tale.returned(id, failure(&said), &said),
+        match failure(&said) {
+            _ if block.is_error != Some(true) => tale.returned(id, Outcome::Completed, ""),
+            Outcome::Failed | Outcome::TimedOut if command && !said.starts_with("<tool_use_error>") => tale.exited(id, exit_status(&said), &said),
+            outcome => tale.returned(id, outcome, &said),
         }
         if let Some(at) = self.questions.iter().position(|q| q == id) {
             self.questions.swap_remove(at);
@@ -160,11 +175,14 @@ fn result(line: &Line<'_>, said: &str, tale: &mut Tale) {
     }
 }
 
+/// How results begin of calls that a person, or the rules that a person set, did not let run.
+const REJECTED: [&str; 4] = ["The user doesn't want to", "Permission to use", "Claude requested permissions", "This command requires approval"];
+
 /// How a call ended that was not a good one.
 fn failure(said: &str) -> Outcome {
     match () {
-        () if said.starts_with("The user doesn't want to") || said.starts_with("Permission to use") => Outcome::Rejected,
-        () if said.starts_with("[Request interrupted") => Outcome::Cancelled,
+        () if REJECTED.iter().any(|rejected| said.starts_with(rejected)) => Outcome::Rejected,
+        () if said.starts_with("[Request interrupted") || said.contains("Sibling tool call errored") => Outcome::Cancelled,
         () if said.contains("timed out") && said.len() < 300 => Outcome::TimedOut,
         () => Outcome::Failed,
     }
@@ -185,4 +203,8 @@ fn raw_text(raw: Option<&RawValue>) -> String {
     }
     let parts: Vec<Block<'_>> = serde_json::from_str(raw).unwrap_or_default();
     parts.iter().map(|p| of(&p.text)).collect::<Vec<_>>().join("\n")
+}
+
+fn is_silence(said: &str) -> bool {
+    said.trim().is_empty() || SILENCE.contains(&said.trim())
 }
