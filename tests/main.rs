@@ -18,6 +18,7 @@
 //! | [`journal`] | what every journal promises, of each that there is |
 //! | [`kill`] | processes killed with SIGKILL at every event and inside tools, taken up again from their file |
 //! | [`resume`] | approvals, messages and forks across processes |
+//! | [`orphans`] | what a process leaves behind, and what fails beside other work |
 //! | [`real_input`] | the two examples on real input, and the tools that confine them |
 //! | [`simulation`] | thousands of seeded worlds in which processes die and journals fail |
 //! | [`stop_hook`] | what hosts are answered, that it never loops, and what an installation changes |
@@ -41,6 +42,7 @@ mod kill;
 mod live_resume;
 mod live_suite;
 mod oracle;
+mod orphans;
 mod real_input;
 mod resume;
 mod scenarios;
