@@ -201,7 +201,11 @@ fn the_stream_of_the_program_says_how_it_ended() {
     };
     let good = json!({"type": "result", "subtype": "success", "is_error": false, "session_id": "s"});
     accepted(FORMAT, &run(good.clone()));
-    let list = [json!({"type": "system", "subtype": "init", "session_id": "s"}), streamed("assistant", json!({"content": [{"type": "text", "text": "All of it."}]})), good];
+    let list = [
+        json!({"type": "system", "subtype": "init", "session_id": "s"}),
+        streamed("assistant", json!({"content": [{"type": "text", "text": "All of it."}]})),
+        good,
+    ];
     accepted(FORMAT, &json!(list).to_string());
     refused(FORMAT, &run(json!({"type": "result", "subtype": "error_max_turns", "is_error": false, "session_id": "s"})), &["normal_stop"]);
     refused(FORMAT, &run(json!({"type": "result", "subtype": "success", "is_error": true, "session_id": "s"})), &["normal_stop"]);
