@@ -3,6 +3,7 @@
 //! What to look at: `recognises` tells the format from its content, `read` tells facts with their lines, and neither
 //! judges anything. The second diary is refused because a call in it has no result, with the line of that call.
 
+use countersign_connect::trace::document::text;
 use countersign_connect::trace::{Audit, Head, OWNER, Source, SourceError, Told, Trace};
 use countersign_core::{Outcome, Policy};
 use serde_json::Value;
@@ -24,14 +25,14 @@ impl Trace for Diary {
         told.begin("", OWNER)?;
         let faults = source.each_line(|line, entry| {
             let entry: Value = serde_json::from_str(entry)?;
-            let text = entry["text"].as_str().unwrap_or_default();
+            let words = text(&entry, "text");
             let tale = told.tale().map_err(serde::de::Error::custom)?;
             tale.at(line, None); // what is told from here on stands in this line
-            match entry["diary"].as_str() {
-                Some("asked") => tale.asked(text),
-                Some("called") => tale.called(OWNER, "only", text, "{}"),
-                Some("got") => tale.returned("only", Outcome::Completed, text),
-                Some("said") => tale.said(OWNER, text),
+            match text(&entry, "diary") {
+                "asked" => tale.asked(words),
+                "called" => tale.called(OWNER, "only", words, "{}"),
+                "got" => tale.returned("only", Outcome::Completed, words),
+                "said" => tale.said(OWNER, words),
                 _ => {}
             }
             Ok(())

@@ -13,6 +13,8 @@ const TIMEOUT_S: u32 = 15;
 
 /// An object whose values are kept as they were written.
 type Object = IndexMap<String, Box<RawValue>>;
+/// The entries of each event.
+type Hooks = IndexMap<String, Vec<Box<RawValue>>>;
 
 /// Events at which a host asks.
 fn events(host: Host) -> &'static [&'static str] {
@@ -57,7 +59,7 @@ pub(super) fn without_hook(text: &str, host: Host) -> Result<Option<String>, ser
 }
 
 /// The object at the top, and the entries of each event in its `hooks`.
-fn parts(text: &str) -> Result<(Object, IndexMap<String, Vec<Box<RawValue>>>), serde_json::Error> {
+fn parts(text: &str) -> Result<(Object, Hooks), serde_json::Error> {
     let text = if text.trim().is_empty() { "{}" } else { text };
     let top: Object = serde_json::from_str(text)?;
     let hooks = top.get("hooks").map(|hooks| serde_json::from_str(hooks.get())).transpose()?.unwrap_or_default();
@@ -73,7 +75,7 @@ fn is_ours(entry: &RawValue) -> bool {
 }
 
 /// Two spaces a level, as these hosts write it; what was there is copied.
-fn written(top: &Object, hooks: &IndexMap<String, Vec<Box<RawValue>>>) -> String {
+fn written(top: &Object, hooks: &Hooks) -> String {
     let mut out = String::from("{\n");
     let mut keys: Vec<&String> = top.keys().filter(|key| *key != "hooks" || !hooks.is_empty()).collect();
     let hooks_key = "hooks".to_owned();
@@ -92,7 +94,7 @@ fn written(top: &Object, hooks: &IndexMap<String, Vec<Box<RawValue>>>) -> String
     out
 }
 
-fn write_hooks(out: &mut String, hooks: &IndexMap<String, Vec<Box<RawValue>>>) {
+fn write_hooks(out: &mut String, hooks: &Hooks) {
     out.push_str("{\n");
     for (at, (event, entries)) in hooks.iter().enumerate() {
         let _ = writeln!(out, "    {}: [", json!(event));
