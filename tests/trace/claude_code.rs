@@ -82,7 +82,7 @@ fn an_interrupt_is_an_end_unless_something_follows() {
         failed("a", "[Request interrupted by user for tool use]"),
         asked("[Request interrupted by user for tool use]"),
     ];
-    refused(FORMAT, &lines(&cut), &["candidate_text", "work_done", "normal_stop"].iter().copied().filter(|c| *c != "work_done").collect::<Vec<_>>());
+    refused(FORMAT, &lines(&cut), &["candidate_text", "normal_stop"]);
     accepted(FORMAT, &lines(&[&cut[..], &[asked("Hello?"), said("Hello.")]].concat()));
 }
 
@@ -96,6 +96,14 @@ fn an_error_of_the_provider_is_no_answer_though_it_is_text() {
         FORMAT,
         &lines(&[asked("What does it say?"), said("It says \"API Error: 529\", which means that the provider is overloaded. Try again later.")]),
     );
+}
+
+#[test]
+fn what_the_program_says_in_the_models_place_is_no_answer() {
+    let mut limit = said("5-hour limit reached ∙ resets 3am");
+    limit["message"]["model"] = json!("<synthetic>");
+    refused(FORMAT, &lines(&[asked("Hello?"), limit.clone()]), &["candidate_text", "normal_stop"]);
+    accepted(FORMAT, &lines(&[asked("Hello?"), limit, asked("Now?"), said("Hello.")]));
 }
 
 #[test]

@@ -12,6 +12,8 @@ fn chat_messages() {
     // A bare list, and a list under the key of another harness.
     accepted("chat", &json!([asked, said]).to_string());
     accepted("chat", &json!({"traj": [asked, said], "info": {}}).to_string());
+    // A message a line.
+    accepted("chat", &lines(&[asked.clone(), call("c1"), result("c1"), said.clone()]));
     // Ids that come again, one after the other.
     accepted("chat", &chat(json!([asked, call("c1"), result("c1"), call("c1"), result("c1"), said])));
     refused("chat", &chat(json!([asked, call("c1"), said])), &["tools_closed"]);

@@ -66,6 +66,14 @@ fn an_answer_that_is_an_error_of_a_client_is_none() {
 }
 
 #[test]
+fn an_answer_that_is_a_limit_is_none() {
+    let said = |text: &str| chat(json!([{"role": "user", "content": "Hello?"}, {"role": "assistant", "content": text}]));
+    let verdict = refused("chat", &said("Agent stopped due to iteration limit or time limit."), &["candidate_text", "normal_stop"]);
+    assert_eq!(verdict.reason().name(), "turn_limit");
+    accepted("chat", &said("The agent stopped due to an iteration limit or time limit; I raised it."));
+}
+
+#[test]
 fn a_run_that_died_has_no_answer() {
     refused("chat", &json!({"traj": null, "info": {"error": "Token limit is exceeded."}}).to_string(), &["candidate_text", "normal_stop"]);
 }

@@ -1,5 +1,5 @@
 //! OpenAI chat messages: a list of `{role, content, tool_calls}`, bare or inside a document, one document a file or
-//! a line. Call ids may be missing, or come again.
+//! a line, or one message a line. Call ids may be missing, or come again.
 //!
 //! Known of the shapes around the list: `messages`; `traj` with `info`, as tau-bench writes them, where a run that
 //! died has no messages and an `info.error`.
@@ -26,11 +26,23 @@ impl Trace for Chat {
     fn recognises(&self, head: &Head) -> bool {
         let prose = LISTS.iter().chain(&[""]).any(|list| head.element(list, returns_in_prose));
         let died = head.has(&["traj", "info"]);
-        let line = |record: &Value| LISTS.iter().any(|list| record.get(list).and_then(|l| l.get(0)).is_some_and(is_message));
+        let line = |record: &Value| is_message(record) || LISTS.iter().any(|list| record.get(list).and_then(|l| l.get(0)).is_some_and(is_message));
         !prose && (died || head.element("", is_message) || LISTS.iter().any(|list| head.element(list, is_message)) || head.line(line))
     }
 
     fn read(&self, source: &mut Source, told: &mut Told<'_>) -> Result<(), SourceError> {
+        if source.head().line(is_message) {
+            let mut conversation = Conversation::default();
+            told.begin("", OWNER)?;
+            let faults = source.each_line(|line, text| {
+                let tale = told.tale().map_err(serde::de::Error::custom)?;
+                tale.at(line, None);
+                conversation.tell(&Item { line, at: 0, value: serde_json::from_str(text)? }, tale);
+                Ok(())
+            })?;
+            told.faults(faults);
+            return Ok(());
+        }
         if source.head().is_lines() {
             let faults = source.each_line(|line, text| {
                 let outline: BTreeMap<&str, &RawValue> = serde_json::from_str(text)?;
@@ -108,6 +120,10 @@ impl Conversation {
         let legacy = message.get("function_call").filter(|call| call.is_object());
         match () {
             () if stock::is_error(said) => tale.failed(OWNER, said),
+            () if stock::is_limit(said) => {
+                tale.takes_back();
+                tale.ends(Cause::TurnLimit, "a framework said in the agent's place that a limit was reached");
+            }
             () if !said.trim().is_empty() => tale.said_as(OWNER, said, Form::Text, finish(message)),
             () if calls.is_empty() && legacy.is_none() => {
                 let thought = !text(message, "reasoning_content").is_empty();

@@ -44,6 +44,8 @@ pub(super) struct Message<'a> {
     pub(super) content: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) stop_reason: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub(super) model: Option<Text<'a>>,
 }
 
 /// One block of a message.

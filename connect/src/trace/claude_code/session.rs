@@ -74,12 +74,14 @@ impl Session {
             "refusal" => Finish::ContentFilter,
             _ => Finish::Stop,
         };
+        // An error, a limit: the program says it in the model's place.
+        let made_up = line.is_api_error_message || of(&message.model) == "<synthetic>";
         for block in message.blocks()? {
             match &*block.kind.0 {
-                "text" if line.is_api_error_message || stock::is_error(of(&block.text)) => tale.failed(agent, of(&block.text)),
                 // Models put blank lines before their thoughts, and the program a word of its own where there is none.
                 "text" if is_silence(of(&block.text)) && (tale.has_words() || agent == SUB_AGENT) => {}
-                "text" if SILENCE.contains(&of(&block.text).trim()) => tale.said_as(agent, "", Form::Text, finish),
+                "text" if is_silence(of(&block.text)) => tale.said_as(agent, "", Form::Text, finish),
+                "text" if made_up || stock::is_error(of(&block.text)) => tale.failed(agent, of(&block.text)),
                 "text" => tale.said_as(agent, of(&block.text), Form::Text, finish),
                 "tool_use" | "server_tool_use" | "mcp_tool_use" => self.call(agent, &block, tale),
                 // Tools that run at the provider's have their results in the same message.
