@@ -176,6 +176,8 @@ fn shells_in_the_background_are_open_until_they_are_looked_at() {
         with(result("a", "Command running in background with ID: bash_1"), "toolUseResult", json!({"backgroundTaskId": "bash_1", "stdout": ""}));
     let start = [asked("Serve."), call("a", "Bash", json!({"run_in_background": true})), begun];
     refused(FORMAT, &lines(&[&start[..], &[said("It runs.")]].concat()), &["background_done"]);
+    // A new request does not stop it.
+    refused(FORMAT, &lines(&[&start[..], &[said("It runs."), asked("Hello?"), said("Hello.")]].concat()), &["background_done"]);
     let looked = [call("b", "BashOutput", json!({"bash_id": "bash_1"})), result("b", "listening"), said("It runs.")];
     accepted(FORMAT, &lines(&[&start[..], &looked[..]].concat()));
     let told = asked("<task-notification>\n<task-id>bash_1</task-id>\n<status>completed</status>\n</task-notification>");

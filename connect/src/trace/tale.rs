@@ -87,6 +87,8 @@ impl Tale {
     /// A call goes on as a job of this name; what it returned is a receipt.
     pub fn goes_on(&mut self, call: &str, job: &str) {
         self.jobs.push(job.into());
+        // Its call is answered: a new request gives up calls, and no jobs.
+        self.open.retain(|open| open != call.trim());
         self.tell(|w| w.goes_on(call, ""));
     }
 

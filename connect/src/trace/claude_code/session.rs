@@ -197,7 +197,7 @@ fn exit_status(said: &str) -> Option<i64> {
     digits.parse().ok()
 }
 
-/// A text, or the texts of its parts; only the beginning is looked at.
+/// A text, or the texts of its parts.
 fn raw_text(raw: Option<&RawValue>) -> String {
     let Some(raw) = raw.map(RawValue::get) else { return String::new() };
     if raw.starts_with('"') {
