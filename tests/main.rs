@@ -21,6 +21,8 @@
 //! | [`orphans`] | what a process leaves behind, and what fails beside other work |
 //! | [`real_input`] | the two examples on real input, and the tools that confine them |
 //! | [`simulation`] | thousands of seeded worlds in which processes die and journals fail |
+//! | [`stop_hook`] | what hosts are answered, that it never loops, and what an installation changes |
+//! | [`trace`] | traces of other people's agents, in every format: what is accepted, what is refused, and where |
 //! | [`tidy`] | what the code may not contain |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
@@ -46,7 +48,9 @@ mod resume;
 mod scenarios;
 mod scratch;
 mod simulation;
+mod stop_hook;
 mod tidy;
+mod trace;
 
 use std::path::{Path, PathBuf};
 

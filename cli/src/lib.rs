@@ -8,7 +8,13 @@
 //! | [`show`] | shows one run: how it stands and why |
 //! | [`verify`] | checks the hash chain of every log |
 //! | [`replay`] | rules on stored runs again |
+//! | [`audit`] | rules on what agents of other frameworks wrote |
+//! | [`eval`] | measures the audit on labelled traces |
+//! | [`hook`] | answers the stop hooks of Claude Code, Codex and Cursor, and installs itself there |
 
+pub mod audit;
+pub mod eval;
+pub mod hook;
 pub mod replay;
 pub mod runs;
 pub mod show;
