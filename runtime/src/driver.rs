@@ -41,6 +41,8 @@ pub(crate) struct Driver {
     abandoned: bool,
     /// Outputs that were cut, to be kept whole before the log refers to them.
     to_keep: Vec<(NodeId, Str)>,
+    /// What earlier processes have used of the deadline, in milliseconds.
+    spent_ms: u64,
     at_ms: u64,
     out: Out,
 }
@@ -87,6 +89,7 @@ impl Driver {
             running: None,
             abandoned: false,
             to_keep: Vec::new(),
+            spent_ms: 0,
             at_ms,
             out: Out::default(),
         });
@@ -106,7 +109,8 @@ impl Driver {
     }
 
     async fn run_to_rest(&mut self) -> Result<Arc<Decision>, DriveError> {
-        let (began_ms, most_ms) = (self.at_ms, self.run.ledger().limits().deadline_ms);
+        let most_ms = self.run.ledger().limits().deadline_ms.saturating_sub(self.spent_ms);
+        let began_ms = self.at_ms;
         let (began, most) = (tokio::time::Instant::now(), Duration::from_millis(most_ms));
         // A timer only once something is waited for.
         let deadline = async move { tokio::time::sleep_until(began + most).await }.fuse();
@@ -219,9 +223,6 @@ impl Driver {
         if self.written == self.run.ledger().log().len() {
             return Ok(true);
         }
-        if !self.to_keep.is_empty() {
-            return Ok(false);
-        }
         let Some(done) = self.parts.journal.append_now(self.unwritten()) else { return Ok(false) };
         done?;
         self.was_written();
@@ -230,9 +231,6 @@ impl Driver {
 
     /// Writes what the journal does not have yet.
     async fn flush(&mut self) -> Result<(), DriveError> {
-        for (call, whole) in std::mem::take(&mut self.to_keep) {
-            self.parts.journal.keep(&self.shared.run, call, whole).await?;
-        }
         self.parts.journal.append(self.unwritten()).await?;
         self.was_written();
         Ok(())
@@ -240,12 +238,13 @@ impl Driver {
 
     fn was_written(&mut self) {
         self.written = self.run.ledger().log().len();
+        self.to_keep.clear();
         self.publish(false);
     }
 
     fn unwritten(&self) -> Batch<'_> {
         let records = self.run.ledger().log().get(self.written..).unwrap_or_default();
-        Batch { run: &self.shared.run, expected: seq(self.written), records, answer: self.run.final_answer() }
+        Batch { run: &self.shared.run, expected: seq(self.written), records, outputs: &self.to_keep, answer: self.run.final_answer() }
     }
 
     fn publish(&self, ended: bool) {
