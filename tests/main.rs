@@ -14,7 +14,8 @@
 //! | [`append`] | every illegal event is refused and leaves no trace |
 //! | [`decision`] | the JSON of a decision, word for word |
 //! | [`book`] | the README and the book say what the code does |
-//! | [`real_input`] | the two examples on real input, and the tools that confine them |
+//! | [`real_input`] | the two examples on real input |
+//! | [`tools`] | built-in tools: what leads out, what may run, what is cut, killed and reaped |
 //! | [`tidy`] | what the code may not contain |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
@@ -33,6 +34,7 @@ mod oracle;
 mod real_input;
 mod scenarios;
 mod tidy;
+mod tools;
 
 use std::path::{Path, PathBuf};
 

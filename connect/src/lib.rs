@@ -1,2 +1,12 @@
 //! Connects Countersign to models, tools and traces of other people's making. One feature for each connector;
 //! none of their types is part of the crates below.
+//!
+//! | feature | module | what it connects |
+//! |---|---|---|
+//! | `tools` | [`tool`] | files and commands of this machine |
+//! | `fetch` | [`tool::fetch`] | pages over HTTP |
+
+#[cfg(feature = "http")]
+mod http;
+#[cfg(feature = "tools")]
+pub mod tool;

@@ -140,6 +140,9 @@ impl Driver {
                 () = &mut deadline => self.stop(Cause::Timeout, "the deadline passed")?,
                 () = shared.inbox.arrived() => {}
             }
+            // What is ready at once side by side lets others have their turn, too: a job in the background has
+            // to get on while a model asks how it does.
+            tokio::task::consume_budget().await;
             if self.abandoned {
                 lone.set(carry_out(self.parts.clone(), Todo::Nothing));
                 (awaits, self.abandoned) = (false, false);
