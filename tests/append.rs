@@ -134,7 +134,7 @@ fn refuses_nodes_of_another_kind() {
     use countersign_core::NodeKind::{Activation, Approval, Reply, ToolRun};
     refused(&mut run, settled(NodeId(2)), &wrong(2, Reply, ToolRun));
     refused(&mut run, replied(NodeId(3), &[]), &wrong(3, ToolRun, Activation));
-    let grant = Event::ApprovalSettled { approval: NodeId(3), granted: true, by: "me".into(), why: "".into(), args: None };
+    let grant = Event::ApprovalSettled { approval: NodeId(3), granted: true, by: "me".into(), why: "".into(), args: None, lapsed: false };
     refused(&mut run, grant, &wrong(3, ToolRun, Approval));
 }
 

@@ -40,7 +40,7 @@ async fn resume_everywhere(mk: impl Fn() -> Runner, r: &RunResult, want: &str) {
     for cut in 1..log.len() {
         let runner = mk();
         let id = r.run.ledger().started().unwrap().run.clone();
-        runner.journal().append(&id, 0, &log[..cut]).await.unwrap();
+        runner.journal().append(Batch::new(&id, 0, &log[..cut])).await.unwrap();
         let live = runner.resume(&id, vec![], None).await.unwrap();
         let again = live.result().await.unwrap();
         replay_equal(&again);

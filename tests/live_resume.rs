@@ -1,7 +1,7 @@
 //! A process may die at any event. Every live scenario is taken up again from every prefix of its log, by a new
 //! runner that knows nothing else, and comes to the same.
 
-use countersign::{Event, Record, Run, RunResult};
+use countersign::{Batch, Event, Record, Run, RunResult};
 use countersign_examples::suite::{self, Live};
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ const OTHERWISE: &[(&str, &str)] = &[
 
 async fn take_up(live: &Live, prefix: &[Arc<Record>]) -> Result<RunResult, String> {
     let runner = (live.runner)().map_err(|e| e.to_string())?;
-    runner.journal().append(&live.name.into(), 0, prefix).await.map_err(|e| e.to_string())?;
+    runner.journal().append(Batch::new(&live.name.into(), 0, prefix)).await.map_err(|e| e.to_string())?;
     let run = runner.resume(live.name, Vec::new(), None).await.map_err(|e| e.to_string())?;
     let result = run.result().await.map_err(|e| e.to_string())?;
     let replayed = Run::read(result.run.gate().clone(), &result.log()).map_err(|e| e.to_string())?;

@@ -16,6 +16,8 @@
 //! | [`book`] | the README and the book say what the code does |
 //! | [`real_input`] | the two examples on real input |
 //! | [`tools`] | built-in tools: what leads out, what may run, what is cut, killed and reaped |
+//! | [`journal`] | what every journal promises, of each that there is |
+//! | [`kill`] | processes killed with SIGKILL at every event and inside tools, taken up again from their file |
 //! | [`tidy`] | what the code may not contain |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
@@ -28,11 +30,14 @@ mod cases;
 mod decision;
 mod driver;
 mod hooks;
+
+mod kill;
 mod live_resume;
 mod live_suite;
 mod oracle;
 mod real_input;
 mod scenarios;
+mod scratch;
 mod tidy;
 mod tools;
 

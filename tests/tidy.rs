@@ -11,10 +11,7 @@ const LAYERS: &[&str] = &["core", "modes", "runtime", "connect", "server", "cli"
 const LINES_MAX: usize = 400;
 
 /// Files that are longer, how long they may be, and why. A number may only fall.
-const LONGER: &[(&str, usize, &str)] = &[
-    ("core/src/event.rs", 435, "the closed vocabulary is one enum, with a doc comment for each field"),
-    ("core/src/ledger.rs", 545, "one small accessor after the other"),
-];
+const LONGER: &[(&str, usize, &str)] = &[("core/src/ledger.rs", 496, "one small accessor after the other")];
 
 fn sources() -> Vec<std::path::PathBuf> {
     LAYERS.iter().map(|layer| root().join(layer)).filter(|dir| dir.is_dir()).flat_map(|dir| files(&dir, ".rs")).collect()
@@ -114,7 +111,7 @@ fn every_test_file_is_declared() {
         let (name, parent) = (short(&path), path.parent().expect("a file has a folder"));
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let declared = match parent.file_name().unwrap_or_default().to_string_lossy().as_ref() {
-            "tests" if stem == "main" => true,
+            "tests" if stem == "main" || stem == "mortal" => true,
             "tests" => main.contains(&format!("mod {stem};")),
             _ => read(&parent.with_extension("rs")).contains(&format!("mod {stem};")),
         };

@@ -29,6 +29,26 @@ impl Status {
             Self::InProgress | Self::AwaitingApproval | Self::Blocked => false,
         }
     }
+
+    /// The name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::InProgress => "in_progress",
+            Self::AwaitingApproval => "awaiting_approval",
+            Self::Blocked => "blocked",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Every status, in the order of the documentation.
+    pub const ALL: &[Self] = &[Self::Completed, Self::InProgress, Self::AwaitingApproval, Self::Blocked, Self::Failed, Self::Cancelled];
+
+    /// The status of this name on the wire.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|status| status.name() == name)
+    }
 }
 
 macro_rules! reasons {
@@ -45,6 +65,11 @@ macro_rules! reasons {
             }
             /// Every reason, in the order of the documentation.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// The reason of this name on the wire.
+            pub fn named(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|reason| reason.name() == name)
+            }
         }
     };
 }

@@ -6,19 +6,21 @@
 mod call;
 mod course;
 mod result;
+mod start;
 
 pub use call::*;
 pub use course::*;
 pub use result::*;
+pub use start::*;
 
 use crate::decision::{Decision, Form};
 use crate::node::{NodeId, Str};
-use crate::policy::{Limits, ModeRules, Policy};
+use crate::policy::{Limits, ModeRules};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The version of this vocabulary; `run_started` carries the one that wrote it.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// One event with its place in the log. Shared by ledger, journal, transcript and stream.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -30,58 +32,6 @@ pub struct Record {
     /// The fact.
     #[serde(flatten)]
     pub event: Event,
-}
-
-/// Everything needed to rule on the log years later.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct RunStarted {
-    /// The event vocabulary in use; see [`SCHEMA`].
-    pub schema: u32,
-    /// The gate in use; see [`crate::gate::GATE_VERSION`].
-    pub gate: u32,
-    /// The run.
-    pub run: Str,
-    /// The conversation to which it belongs.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub conversation: Option<Str>,
-    /// The message that it fills.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub message: Option<Str>,
-    /// What the user asked for.
-    pub task: Str,
-    /// The mode.
-    pub mode: Str,
-    /// The version of the mode.
-    pub mode_version: u32,
-    /// What the mode fixes.
-    pub rules: ModeRules,
-    /// What the caller requires.
-    pub policy: Policy,
-    /// Digest of that policy; blank where it is to be made.
-    #[serde(default)]
-    pub policy_digest: Str,
-    /// The checks that rule.
-    pub checks: Arc<[CheckName]>,
-}
-
-impl RunStarted {
-    /// What a caller says of a run. Schema, gate, checks and digest are filled in by [`crate::Run::start`].
-    pub fn new(run: impl Into<Str>, task: impl Into<Str>, mode: impl Into<Str>, rules: ModeRules, policy: Policy) -> Self {
-        Self {
-            schema: 0,
-            gate: 0,
-            run: run.into(),
-            conversation: None,
-            message: None,
-            task: task.into(),
-            mode: mode.into(),
-            mode_version: 1,
-            rules,
-            policy,
-            policy_digest: Str::default(),
-            checks: Arc::default(),
-        }
-    }
 }
 
 /// Text that somebody would like to be the answer.
@@ -190,6 +140,9 @@ pub enum Event {
         /// Arguments as the approver changed them.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         args: Option<Str>,
+        /// Set where nobody answered in time: a denial by the clock.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        lapsed: bool,
     },
     /// A question was put to the user. Makes a question.
     QuestionAsked {
@@ -352,12 +305,20 @@ pub enum Event {
         /// Whom.
         activation: NodeId,
     },
+    /// A message from outside that waits until an answer would be accepted, and is read instead of ending the run.
+    InputQueued {
+        /// What it says.
+        text: Str,
+    },
     /// Input from outside: a steering or follow-up message.
     InputArrived {
         /// For whom.
         activation: NodeId,
         /// What it says.
         text: Str,
+        /// The event that queued it, where it had to wait.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        queued: Option<u32>,
     },
     /// Somebody states that a governance rule is met. Makes an attestation.
     Attested {

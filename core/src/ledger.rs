@@ -7,19 +7,22 @@ mod admit;
 mod apply;
 mod conflict;
 mod state;
+mod totals;
 
 pub use admit::AppendError;
 pub use conflict::Conflict;
 pub use state::{
     Activation, Approval, Asked, Entry, Job, NodeData, Open, OpenSet, PlanVersion, Question, ResultState, RunState, Step, StepState, ToolRun,
 };
+pub use totals::Totals;
 
-use crate::decision::{Decision, Status};
-use crate::event::{Call, CandidateMade, Cause, Event, GuardVerdict, Outcome, Record, ReplyExtra, RunStarted, StepSpec, Usage};
+use crate::decision::Decision;
+use crate::event::{Call, CandidateMade, Event, GuardVerdict, Outcome, Record, ReplyExtra, RunStarted, StepSpec};
 use crate::node::{NodeId, NodeKind, ROOT, Ref, Str};
 use crate::policy::{Limits, ModeRules, Policy, Reconciliation};
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Everything known about one run.
@@ -55,64 +58,11 @@ pub struct Ledger {
     /// The candidate that guards looked at last, and the events that say what they said.
     guarded: Option<(NodeId, Vec<u32>)>,
     denied_steps: u32,
+    /// Events of messages that wait for an accepted finish, in order.
+    queued: VecDeque<u32>,
     open: Open,
     totals: Totals,
     scratch: Vec<NodeId>,
-}
-
-/// Counters and positions: what limits and positional rules are judged by.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Totals {
-    /// Model replies.
-    pub turns: u32,
-    /// Tool calls asked for.
-    pub tool_calls: u32,
-    /// Transfers asked for.
-    pub transfers: u32,
-    /// Continuations used since the allowance was last granted.
-    pub continuations: u32,
-    /// Plans made, the first included.
-    pub plans: u32,
-    /// Tokens and cost so far.
-    pub usage: Usage,
-    /// Completed evidence nodes.
-    pub evidence: u32,
-    /// Calls with an ambiguous label that are open.
-    pub ambiguous: u32,
-    /// Jobs that were killed.
-    pub jobs_killed: u32,
-    /// The last event in which a tool run was settled or a job ended.
-    pub last_settled: u32,
-    /// The last check: its call, and whether it passed.
-    pub last_check: Option<(NodeId, bool)>,
-    /// The last good check: its reply's event, and its own.
-    pub good_check: Option<(u32, u32)>,
-    /// The newest event that completed a write outside scratch.
-    pub write_settled: u32,
-    /// The last change from outside.
-    pub edited: u32,
-    /// Provider errors in a row of the agent whose provider failed last.
-    pub provider_failures: u32,
-    /// Why the loop stopped, while it is stopped.
-    pub stop: Option<Cause>,
-    /// The event that stopped it.
-    pub stop_seq: u32,
-    /// Whether the user asked for cancellation.
-    pub cancel: Option<crate::event::CancelWhen>,
-    /// Whether the newest resume did not start.
-    pub resume_failed: bool,
-    /// Whether nothing has happened since the run was resumed.
-    pub just_resumed: bool,
-    /// Whether a crash was recorded and not yet recovered from.
-    pub crashed: bool,
-    /// The terminal status, once a decision recorded one.
-    pub ended: Option<Status>,
-    /// The last transfer's target and task, hashed, and how often in a row it came.
-    pub same_transfers: (u64, u32),
-    /// The newest decision: its event, its scope, and evidence nodes known by then.
-    pub ruled: Option<(u32, NodeId, u32)>,
-    /// A running digest of the log.
-    pub digest: u64,
 }
 
 impl Ledger {
@@ -151,6 +101,7 @@ impl Ledger {
             attestations: Vec::new(),
             guarded: None,
             denied_steps: 0,
+            queued: VecDeque::new(),
             open: Open::default(),
             totals: Totals::default(),
             scratch: Vec::new(),
@@ -316,6 +267,15 @@ impl Ledger {
     /// A question to the user.
     pub fn question(&self, node: NodeId) -> Option<&Question> {
         self.questions.get(self.slot(node, &[NodeKind::Question])?)
+    }
+
+    /// The message that waits to be read next after an accepted finish, and the event that queued it.
+    pub fn queued(&self) -> Option<(u32, &Str)> {
+        let seq = *self.queued.front()?;
+        match self.event(seq)? {
+            Event::InputQueued { text } => Some((seq, text)),
+            _ => None,
+        }
     }
 
     /// A candidate.

@@ -154,6 +154,18 @@ pub struct Limits {
     pub cost_micros: u64,
     /// Events in the log of one run.
     pub events: u32,
+    /// Milliseconds that a request for approval stands. One that nobody answered by then is denied when the run
+    /// is next taken up. Left out of the JSON while it is the default, so that older policies keep their digest.
+    #[serde(skip_serializing_if = "is_approval_default")]
+    pub approval_ms: u64,
+}
+
+/// A week.
+const APPROVAL_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_approval_default(ms: &u64) -> bool {
+    *ms == APPROVAL_MS
 }
 
 impl Default for Limits {
@@ -175,6 +187,7 @@ impl Default for Limits {
             tokens: 2_000_000,
             cost_micros: 10_000_000,
             events: 100_000,
+            approval_ms: APPROVAL_MS,
         }
     }
 }

@@ -172,7 +172,7 @@ impl Witness {
         match self.names.children.get(id).copied() {
             Some(child) if self.is_at_work(child) => self.refused.push(AppendError::KeyTaken { key: id.into() }.into()),
             Some(child) => {
-                self.put(Event::InputArrived { activation: child, text: "".into() });
+                self.put(Event::InputArrived { activation: child, text: "".into(), queued: None });
             }
             None => {
                 let run = call.and_then(|c| self.open_call(c));
@@ -273,7 +273,7 @@ impl Witness {
     pub fn approval_settled(&mut self, id: &str, granted: bool, why: &str) {
         let Some(approvals) = self.names.approvals.get(id).cloned() else { return self.unknown("approval", id) };
         for approval in approvals {
-            self.put(Event::ApprovalSettled { approval, granted, by: "user".into(), why: why.into(), args: None });
+            self.put(Event::ApprovalSettled { approval, granted, by: "user".into(), why: why.into(), args: None, lapsed: false });
         }
     }
 

@@ -103,13 +103,25 @@ pub fn all() -> impl Iterator<Item = &'static Live> {
 impl Live {
     /// Runs it to its end, or to where it parks with nobody left to say anything.
     pub async fn run(&self) -> Result<RunResult, SuiteError> {
-        let runner = (self.runner)()?;
+        self.run_with(&(self.runner)()?).await
+    }
+
+    /// The same with a runner that is there.
+    pub async fn run_with(&self, runner: &Runner) -> Result<RunResult, SuiteError> {
         let live = runner.start(self.name, self.task)?;
         if self.outside.contains(&Outside::CancelOnceCalled) {
             cancel_once_called(&live).await?;
         }
-        let mut result = live.result().await?;
+        let result = live.result().await?;
+        self.hear(runner, result).await
+    }
+
+    /// Says to a run, as it stands, what has not been said to it yet.
+    pub async fn hear(&self, runner: &Runner, mut result: RunResult) -> Result<RunResult, SuiteError> {
         for word in self.outside {
+            if result.decision.status.is_terminal() {
+                break;
+            }
             let (commands, limits) = (word.commands(&result.decision), word.limits());
             if !commands.is_empty() || limits.is_some() {
                 result = runner.resume(self.name, commands, limits).await?.result().await?;

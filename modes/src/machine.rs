@@ -97,6 +97,7 @@ pub fn touched(ledger: &Ledger, record: &Record) -> Option<NodeId> {
         | Event::GuardSpoke { .. }
         | Event::Decided { .. }
         | Event::Attested { .. }
+        | Event::InputQueued { .. }
         | Event::Edited { .. }
         | Event::CancelRequested { .. }
         | Event::Stopped { .. }

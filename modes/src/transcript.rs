@@ -46,6 +46,7 @@ pub fn message(entry: &Entry) -> Option<Message<'_>> {
             let claims: String = claims.iter().map(|c| format!("\n- {}: {}", c.key, c.value)).collect();
             result(*outcome, format!("[result {}, {}] {text}{claims}", entry.node, name(*outcome)))
         }
+        Event::ApprovalSettled { why, lapsed: true, .. } => result(Outcome::Rejected, format!("nobody granted this call in time: {why}")),
         Event::ApprovalSettled { why, .. } => result(Outcome::Rejected, format!("a person denied this call: {why}")),
         Event::QuestionAnswered { text, .. } if entry.call != entry.node || entry.node.0 > 0 => result(Outcome::Completed, text.to_string()),
         Event::BackgroundStarted { .. } => result(Outcome::Completed, "started in the background; its result comes as input later".into()),

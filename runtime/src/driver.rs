@@ -9,6 +9,7 @@ mod recover;
 mod rest;
 
 use crate::error::DriveError;
+use crate::journal::Batch;
 use crate::live::{Inbox, Shared, Tip, TipCell};
 use crate::parts::Parts;
 use crate::result::RunResult;
@@ -18,7 +19,6 @@ use countersign_modes::{Act, Out, machine};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use futures_util::{FutureExt, pin_mut};
-use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use std::task::Poll;
@@ -45,8 +45,6 @@ pub(crate) struct Driver {
     abandoned: bool,
     models: u32,
     tools: u32,
-    follow_ups: VecDeque<Str>,
-    guard_nudges: FxHashMap<usize, u32>,
     /// Outputs that were cut, to be kept whole before the log refers to them.
     to_keep: Vec<(NodeId, Str)>,
     at_ms: u64,
@@ -71,8 +69,6 @@ impl Driver {
             abandoned: false,
             models: 0,
             tools: 0,
-            follow_ups: VecDeque::new(),
-            guard_nudges: FxHashMap::default(),
             to_keep: Vec::new(),
             at_ms,
             out: Out::default(),
@@ -195,7 +191,8 @@ impl Driver {
         if new.is_empty() {
             return Ok(true);
         }
-        let Some(done) = self.parts.journal.append_now(&self.shared.run, seq(self.written), new) else { return Ok(false) };
+        let batch = Batch { run: &self.shared.run, expected: seq(self.written), records: new, answer: self.run.final_answer() };
+        let Some(done) = self.parts.journal.append_now(batch) else { return Ok(false) };
         done?;
         self.written = log.len();
         self.publish(false);
@@ -209,7 +206,8 @@ impl Driver {
         }
         let log = self.run.ledger().log();
         let Some(new) = log.get(self.written..).filter(|new| !new.is_empty()) else { return Ok(()) };
-        self.parts.journal.append(&self.shared.run, seq(self.written), new).await?;
+        let batch = Batch { run: &self.shared.run, expected: seq(self.written), records: new, answer: self.run.final_answer() };
+        self.parts.journal.append(batch).await?;
         self.written = log.len();
         self.publish(false);
         Ok(())

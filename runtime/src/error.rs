@@ -18,6 +18,24 @@ pub enum DriveError {
     /// No run has this id.
     #[error("no run is called `{0}`")]
     UnknownRun(Str),
+    /// This runner lacks what the run needs. Nothing was recorded.
+    #[error("run `{run}` cannot go on here: {missing}; use a runner that is built as the one that began it")]
+    Unfit {
+        /// The run.
+        run: Str,
+        /// What is missing.
+        missing: String,
+    },
+    /// The run has no such event.
+    #[error("run `{run}` has no event {seq}: it goes from 1 to {last}")]
+    NoEvent {
+        /// The run.
+        run: Str,
+        /// The event asked for.
+        seq: u32,
+        /// Its last.
+        last: u32,
+    },
     /// The run has ended.
     #[error("run `{0}` has ended; start a new one")]
     Ended(Str),

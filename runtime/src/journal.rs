@@ -1,28 +1,84 @@
 //! The journal port: where a run's log is kept. The log is also the stream's buffer.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`memory`] | logs in memory |
+//! | [`sqlite`] | logs in one file, durable before anything is acknowledged |
+//! | [`projection`] | what the readers of runs see without folding a log: summary, message, process details |
+//! | [`chain`] | the hash chain that shows whether a stored log was torn or tampered with |
+//! | [`tail`] | the events of a run as they come, whoever drives it |
+
+pub mod chain;
+pub mod memory;
+pub mod projection;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
+pub mod tail;
+
+pub use memory::MemoryJournal;
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteJournal;
 
 use async_trait::async_trait;
-use countersign_core::{NodeId, Record, Str};
-use dashmap::DashMap;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use countersign_core::{Final, NodeId, Record, Str};
+use projection::{Message, RunQuery, RunSummary};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How often a journal that nobody tells of new events is looked at.
+const POLL: Duration = Duration::from_millis(50);
+
+/// What a driver adds to a run's log: all of it or nothing.
+#[derive(Clone, Copy)]
+pub struct Batch<'a> {
+    /// The run.
+    pub run: &'a Str,
+    /// The number of the last record kept so far: 0 where there is none.
+    pub expected: u32,
+    /// The records that follow.
+    pub records: &'a [Arc<Record>],
+    /// The answer, once the gate has let one through: the only thing that fills a message with one.
+    pub answer: Option<&'a Final>,
+}
+
+impl<'a> Batch<'a> {
+    /// Records of a run that has no answer.
+    pub fn new(run: &'a Str, expected: u32, records: &'a [Arc<Record>]) -> Self {
+        Self { run, expected, records, answer: None }
+    }
+}
 
 /// Keeps logs. One writer a run: an append that does not continue the log is refused.
 #[async_trait]
 pub trait Journal: Send + Sync {
-    /// Adds records after `expected`, all or none. `expected` is the number of the last record kept so far.
-    async fn append(&self, run: &Str, expected: u32, records: &[Arc<Record>]) -> Result<(), JournalError>;
+    /// Adds records, all or none. Once it has returned, they outlive whatever the journal promises to outlive.
+    async fn append(&self, batch: Batch<'_>) -> Result<(), JournalError>;
 
     /// As `append`, where it can be done at once, without waiting. `None` where it cannot.
-    fn append_now(&self, run: &Str, expected: u32, records: &[Arc<Record>]) -> Option<Result<(), JournalError>> {
-        let _ = (run, expected, records);
+    fn append_now(&self, batch: Batch<'_>) -> Option<Result<(), JournalError>> {
+        let _ = batch;
         None
     }
 
-    /// Records after `after`, at most `most`, in order. None where the run is unknown.
+    /// Records after `after`, at most `most`, in order. Empty where there are none, or no such run. Fails at the
+    /// first that is damaged; what stands before it is handed out first.
     async fn read(&self, run: &str, after: u32, most: usize) -> Result<Vec<Arc<Record>>, JournalError>;
 
-    /// Runs that are kept.
-    async fn runs(&self) -> Result<Vec<Str>, JournalError>;
+    /// Waits until there may be records after `after`. May come back early.
+    async fn grown(&self, run: &str, after: u32) -> Result<(), JournalError> {
+        let _ = (run, after);
+        tokio::time::sleep(POLL).await;
+        Ok(())
+    }
+
+    /// Runs that fit, the newest first.
+    async fn list(&self, query: &RunQuery) -> Result<Vec<RunSummary>, JournalError>;
+
+    /// How a run stands, without folding its log.
+    async fn summary(&self, run: &str) -> Result<Option<RunSummary>, JournalError>;
+
+    /// What the user's message holds.
+    async fn message(&self, run: &str) -> Result<Option<Message>, JournalError>;
 
     /// Keeps the whole of an output of which a model was shown a part.
     async fn keep(&self, run: &Str, call: NodeId, whole: Str) -> Result<(), JournalError>;
@@ -31,7 +87,20 @@ pub trait Journal: Send + Sync {
     async fn kept(&self, run: &str, call: NodeId) -> Result<Option<Str>, JournalError>;
 }
 
-/// A log that could not be kept or read.
+/// The whole log of a run, as a journal has it. Empty where there is no such run.
+pub async fn read_all(journal: &dyn Journal, run: &str) -> Result<Vec<Arc<Record>>, JournalError> {
+    const PAGE: usize = 4096;
+    let mut log: Vec<Arc<Record>> = Vec::new();
+    loop {
+        let page = journal.read(run, log.last().map_or(0, |r| r.seq), PAGE).await?;
+        if page.is_empty() {
+            return Ok(log);
+        }
+        log.extend(page);
+    }
+}
+
+/// A log that could not be kept or read. Nothing that was acknowledged is lost by any of them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JournalError {
     /// Somebody else has written to this run: stop, and read it again.
@@ -44,78 +113,55 @@ pub enum JournalError {
         /// Where the log is.
         at: u32,
     },
+    /// A stored log is not what was written: torn, or changed from outside. What stands before stays readable.
+    #[error("run `{run}` is damaged at event {seq}: {why}; events before it can be read, and `fork` goes on from there")]
+    Damaged {
+        /// The run.
+        run: Str,
+        /// The first event that cannot be trusted.
+        seq: u32,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// There is no room.
+    #[error("the disk of `{place}` is full: make room and resume the run")]
+    Full {
+        /// The file.
+        place: String,
+    },
+    /// It may not be written.
+    #[error("`{place}` cannot be written ({why}): check its permissions and resume the run")]
+    ReadOnly {
+        /// The file.
+        place: String,
+        /// What the system says.
+        why: String,
+    },
+    /// A newer version of Countersign has written it.
+    #[error("`{place}` has schema {found}, and this version reads up to {known}: use a newer version of Countersign")]
+    Newer {
+        /// The file.
+        place: String,
+        /// Its schema.
+        found: u32,
+        /// The newest that is known here.
+        known: u32,
+    },
+    /// It is sealed with a key, and not with this one.
+    #[error("`{place}` was not written with this key: give the key it was made with")]
+    Key {
+        /// The file.
+        place: String,
+    },
+    /// It is no journal, or is broken as a whole.
+    #[error("`{place}` cannot be read as a journal: {why}")]
+    Unreadable {
+        /// The file.
+        place: String,
+        /// What the store says.
+        why: String,
+    },
     /// The store failed.
     #[error("the journal failed: {0}")]
     Store(String),
-}
-
-/// Logs in memory: for tests, and for runs that need not outlive their process.
-#[derive(Default)]
-pub struct MemoryJournal {
-    runs: DashMap<Str, Kept, FxBuildHasher>,
-}
-
-/// One run's log, and outputs that it shows in part.
-#[derive(Default)]
-struct Kept {
-    log: Vec<Arc<Record>>,
-    outputs: FxHashMap<NodeId, Str>,
-}
-
-impl MemoryJournal {
-    /// An empty journal.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    fn add(&self, run: &Str, expected: u32, records: &[Arc<Record>]) -> Result<(), JournalError> {
-        let add = |log: &mut Vec<Arc<Record>>| {
-            let at = u32::try_from(log.len()).unwrap_or(u32::MAX);
-            if at != expected {
-                return Err(JournalError::Stale { run: run.clone(), expected, at });
-            }
-            log.extend_from_slice(records);
-            Ok(())
-        };
-        if let Some(mut kept) = self.runs.get_mut(run) {
-            return add(&mut kept.log);
-        }
-        add(&mut self.runs.entry(run.clone()).or_default().log)
-    }
-
-    /// Forgets a run.
-    pub fn forget(&self, run: &str) {
-        self.runs.remove(run);
-    }
-}
-
-#[async_trait]
-impl Journal for MemoryJournal {
-    async fn append(&self, run: &Str, expected: u32, records: &[Arc<Record>]) -> Result<(), JournalError> {
-        self.add(run, expected, records)
-    }
-
-    fn append_now(&self, run: &Str, expected: u32, records: &[Arc<Record>]) -> Option<Result<(), JournalError>> {
-        Some(self.add(run, expected, records))
-    }
-
-    async fn read(&self, run: &str, after: u32, most: usize) -> Result<Vec<Arc<Record>>, JournalError> {
-        let Some(kept) = self.runs.get(run) else { return Ok(Vec::new()) };
-        Ok(kept.log.iter().skip(after as usize).take(most).cloned().collect())
-    }
-
-    async fn runs(&self) -> Result<Vec<Str>, JournalError> {
-        let mut runs: Vec<Str> = self.runs.iter().map(|e| e.key().clone()).collect();
-        runs.sort();
-        Ok(runs)
-    }
-
-    async fn keep(&self, run: &Str, call: NodeId, whole: Str) -> Result<(), JournalError> {
-        self.runs.entry(run.clone()).or_default().outputs.insert(call, whole);
-        Ok(())
-    }
-
-    async fn kept(&self, run: &str, call: NodeId) -> Result<Option<Str>, JournalError> {
-        Ok(self.runs.get(run).and_then(|kept| kept.outputs.get(&call).cloned()))
-    }
 }

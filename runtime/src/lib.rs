@@ -36,7 +36,9 @@ pub use countersign_modes::*;
 pub use error::DriveError;
 pub use guard::{DEFAULT_MAX_NUDGES, Guard, GuardPlugin, GuardSaid, GuardState, ToolUse};
 pub use hooks::{Hooks, ToolGate};
-pub use journal::{Journal, JournalError, MemoryJournal};
+#[cfg(feature = "sqlite")]
+pub use journal::SqliteJournal;
+pub use journal::{Batch, Journal, JournalError, MemoryJournal};
 pub use live::{EventStream, LiveRun, Streamed};
 pub use model::{Deltas, Model, ModelError, ModelReply, ModelRequest, ToolCall};
 pub use parts::Clock;

@@ -14,6 +14,7 @@ use std::sync::Arc;
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
 /// What every run of a runner shares.
+#[derive(Clone)]
 pub(crate) struct Parts {
     pub(crate) mode: Arc<dyn Mode>,
     pub(crate) model: Arc<dyn Model>,

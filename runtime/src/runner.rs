@@ -10,6 +10,7 @@ use crate::model::Model;
 use crate::parts::{Clock, Parts};
 use crate::result::{NotFinal, RunResult};
 use crate::tool::Tool;
+use countersign_core::event::Forked;
 use countersign_core::{Check, Gate, Limits, Policy, Run, RunStarted, Str};
 use countersign_modes::agent::AgentsError;
 use countersign_modes::{Agent, Agents, Mode, ToolKind};
@@ -94,10 +95,25 @@ impl Runner {
     }
 
     /// Takes a run up again from its journal, with what a person has to say to it. A run that had stopped or
-    /// parked gets a fresh allowance, and the limits given; one whose process died gets neither.
+    /// parked gets a fresh allowance, and the limits given; one whose process died gets neither. Where this runner
+    /// lacks something that the run needs, nothing is recorded, and what was said counts for nothing.
     pub async fn resume(&self, run: &str, commands: Vec<Command>, limits: Option<Limits>) -> Result<LiveRun, DriveError> {
         let (driver, shared) = Driver::resume(self.parts.clone(), run, commands, limits).await?;
         Ok(LiveRun { shared, journal: self.parts.journal.clone(), task: tokio::spawn(driver.drive()) })
+    }
+
+    /// Starts a run that shares another's beginning, up to and with event `seq`, and goes on from there: for trying
+    /// again from before a mistake. What was under way at that event counts as lost, as after a crash; the older
+    /// run stays as it is.
+    pub async fn fork(&self, of: &str, seq: u32, run: &str, commands: Vec<Command>, limits: Option<Limits>) -> Result<LiveRun, DriveError> {
+        let (driver, shared) = Driver::fork(self.parts.clone(), Forked { run: of.into(), seq }, run, commands, limits).await?;
+        Ok(LiveRun { shared, journal: self.parts.journal.clone(), task: tokio::spawn(driver.drive()) })
+    }
+
+    /// The same runner, with its logs kept elsewhere.
+    #[must_use]
+    pub fn on(&self, journal: Arc<dyn Journal>) -> Self {
+        Self { parts: Arc::new(Parts { journal, ..(*self.parts).clone() }) }
     }
 
     /// The journal.

@@ -63,6 +63,9 @@ pub enum AppendError {
     /// No rule of the governance profile has this name.
     #[error("the governance profile has no rule `{0}`")]
     UnknownRule(Str),
+    /// A message that does not wait, or for which another one waits.
+    #[error("event {0} is not the message that waits to be read next")]
+    NotQueued(u32),
     /// A decision that the gate would not make here and now.
     #[error("this decision is not the gate's: it says `{}`, the gate says `{}`", said.completion_reason.name(), rules.completion_reason.name())]
     ForgedDecision {
@@ -74,7 +77,7 @@ pub enum AppendError {
 }
 
 use AppendError::{
-    AlreadySettled, BlankReason, DuplicateStep, KeyTaken, NotInPlan, NotOpen, NotTheStart, RunEnded, StillOpen, UnknownNode, UnknownRule,
+    AlreadySettled, BlankReason, DuplicateStep, KeyTaken, NotInPlan, NotOpen, NotQueued, NotTheStart, RunEnded, StillOpen, UnknownNode, UnknownRule,
 };
 
 impl Ledger {
@@ -88,6 +91,7 @@ impl Ledger {
         }
         match event {
             Event::RunStarted(_)
+            | Event::InputQueued { .. }
             | Event::Edited { .. }
             | Event::CancelRequested { .. }
             | Event::Stopped { .. }
@@ -193,8 +197,15 @@ impl Ledger {
                 self.activation(*scope).ok_or_else(|| self.wrong(*scope, NodeKind::Activation))?;
                 candidate.map_or(Ok(()), |c| self.candidate(c).map(drop).ok_or_else(|| self.wrong(c, NodeKind::Candidate)))
             }
-            Event::Nudged { activation, .. } | Event::Continued { activation } | Event::InputArrived { activation, .. } => {
+            Event::Nudged { activation, .. } | Event::Continued { activation } => {
                 self.activation(*activation).map(drop).ok_or_else(|| self.wrong(*activation, NodeKind::Activation))
+            }
+            Event::InputArrived { activation, queued, .. } => {
+                self.activation(*activation).ok_or_else(|| self.wrong(*activation, NodeKind::Activation))?;
+                match queued {
+                    Some(seq) if self.queued.front() != Some(seq) => Err(NotQueued(*seq)),
+                    _ => Ok(()),
+                }
             }
             Event::Attested { by, rule, refs, .. } => {
                 refs.iter().chain([by]).try_for_each(|n| self.known(*n))?;

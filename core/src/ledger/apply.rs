@@ -133,7 +133,11 @@ impl Ledger {
                 self.totals.continuations += 1;
                 self.tell(*activation, record);
             }
-            Event::InputArrived { activation, .. } => self.tell(*activation, record),
+            Event::InputQueued { .. } => self.queued.push_back(record.seq),
+            Event::InputArrived { activation, queued, .. } => {
+                self.queued.retain(|seq| Some(*seq) != *queued);
+                self.tell(*activation, record);
+            }
             Event::Attested { by, refs, .. } => {
                 let rests: Vec<_> = refs.iter().chain([by]).copied().collect();
                 let id = self.node(NodeKind::Attestation, 0, &rests);

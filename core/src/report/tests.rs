@@ -171,7 +171,7 @@ fn a_result_that_nobody_disposed_of_says_so_and_one_that_was_replaced_too() {
     let child = w.run().ledger().results()[0].activation;
     let mut run = Run::replay(Arc::new(Gate::default()), w.run().ledger().log().to_vec()).unwrap();
     let ended = Event::ActivationEnded { activation: child, outcome: Outcome::Completed, text: "more".into(), data: None, report: None };
-    run.append(0, [Event::InputArrived { activation: child, text: "look again".into() }, ended]).unwrap();
+    run.append(0, [Event::InputArrived { activation: child, text: "look again".into(), queued: None }, ended]).unwrap();
     let report = RunReport::of(run.ledger(), &run.decide());
     let became: Vec<_> = report.dispositions.iter().map(|d| d.disposition).collect();
     assert_eq!(became, [Some(Disposed::Superseded), None]);

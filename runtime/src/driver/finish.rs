@@ -4,7 +4,9 @@ use super::Driver;
 use crate::error::DriveError;
 use crate::guard::{GuardSaid, GuardState, ToolUse};
 use countersign_core::ledger::{Ledger, RunState};
-use countersign_core::{CandidateMade, Cause, Decision, Event, Finish, GuardVerdict, Next, NodeId, NudgeBy, Outcome, ROOT, Reason, Status, Str};
+use countersign_core::{
+    CandidateMade, Cause, Decision, Event, Finish, GuardVerdict, Next, NodeId, NudgeBy, Outcome, ROOT, Reason, ResumedBy, Status, Str,
+};
 use countersign_modes::{Answer, closing};
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -52,7 +54,7 @@ impl Driver {
         let ledger = self.run.ledger();
         let Some(ruled) = ledger.activation(scope).and_then(|a| a.ruled_seq) else { return self.judge(scope) };
         let since = ledger.log().get(ruled as usize..).unwrap_or_default();
-        let untouched = since.iter().all(|r| matches!(r.event, Event::Crashed | Event::Resumed { .. }));
+        let untouched = since.iter().all(|r| matches!(r.event, Event::Crashed | Event::Resumed { .. } | Event::InputQueued { .. }));
         match ledger.event(ruled) {
             Some(Event::Decided { decision, .. }) if untouched => {
                 let decision = decision.clone();
@@ -72,7 +74,7 @@ impl Driver {
 
     /// Whether there is a reason to look before the gate's ruling is recorded, and it would let this through.
     fn would_be_final(&self) -> bool {
-        let waits = self.parts.guards.iter().any(|g| g.guard.is_some()) || !self.follow_ups.is_empty();
+        let waits = self.parts.guards.iter().any(|g| g.guard.is_some()) || self.run.ledger().queued().is_some();
         waits && self.run.decide().finalizable
     }
 
@@ -133,7 +135,9 @@ impl Driver {
         let mut said = Vec::new();
         for (at, plugin) in self.parts.guards.iter().enumerate() {
             let Some(guard) = &plugin.guard else { continue };
-            let nudges = self.guard_nudges.get(&at).copied().unwrap_or(0);
+            // Two guards of one name are told apart by their place.
+            let name: Str = if self.parts.guards.len() > 1 { format!("{}#{at}", guard.name()).into() } else { guard.name().into() };
+            let nudges = nudges_of(ledger, &name);
             let state = GuardState { final_text: &made.text, turns: ledger.totals().turns, tools: &tools, nudges };
             let verdict = match catch_unwind(AssertUnwindSafe(|| guard.check(&state))) {
                 Ok(GuardSaid::Accept) => GuardVerdict::Accept,
@@ -145,33 +149,27 @@ impl Driver {
                 Ok(GuardSaid::Stop(why)) => GuardVerdict::Stop(why.into()),
                 Err(panic) => GuardVerdict::Panicked(super::act::message(&*panic).into()),
             };
-            said.push((at, Str::from(guard.name()), verdict));
+            said.push((name, verdict));
         }
         self.record_guards(node, said)
     }
 
-    fn record_guards(&mut self, candidate: NodeId, said: Vec<(usize, Str, GuardVerdict)>) -> Result<(), DriveError> {
+    fn record_guards(&mut self, candidate: NodeId, said: Vec<(Str, GuardVerdict)>) -> Result<(), DriveError> {
         let mut stop = None;
-        for (at, guard, verdict) in said {
-            match &verdict {
-                GuardVerdict::Nudge(_) => *self.guard_nudges.entry(at).or_default() += 1,
-                GuardVerdict::Stop(why) => stop = Some(why.clone()),
-                GuardVerdict::Accept | GuardVerdict::Panicked(_) => {}
+        for (guard, verdict) in said {
+            if let GuardVerdict::Stop(why) = &verdict {
+                stop = Some(why.clone());
             }
-            // Two guards of one name are told apart by their place.
-            let name = if self.parts.guards.len() > 1 { format!("{guard}#{at}").into() } else { guard };
-            self.put(Event::GuardSpoke { candidate, guard: name, verdict })?;
+            self.put(Event::GuardSpoke { candidate, guard, verdict })?;
         }
         stop.map_or(Ok(()), |why| self.stop(Cause::Guard, &why))
     }
 
     /// After an accepted finish, the next message that is waiting is read instead of ending the run.
     fn read_follow_up(&mut self) -> Result<bool, DriveError> {
-        if self.follow_ups.is_empty() || !self.run.decide().finalizable {
-            return Ok(false);
-        }
-        let (Some(text), Some(activation)) = (self.follow_ups.pop_front(), self.concluder()) else { return Ok(false) };
-        self.put(Event::InputArrived { activation, text })?;
+        let Some((seq, text)) = self.run.ledger().queued().map(|(seq, text)| (seq, text.clone())) else { return Ok(false) };
+        let Some(activation) = self.concluder().filter(|_| self.run.decide().finalizable) else { return Ok(false) };
+        self.put(Event::InputArrived { activation, text, queued: Some(seq) })?;
         Ok(true)
     }
 
@@ -187,6 +185,15 @@ impl Driver {
         }
         text
     }
+}
+
+/// How often a guard has nudged since a person last granted a fresh allowance. Counted from the log, so that a
+/// crash gives no guard another go.
+fn nudges_of(ledger: &Ledger, name: &str) -> u32 {
+    let granted = |e: &Event| matches!(e, Event::Resumed { by: ResumedBy::Person, started: true, .. });
+    let events = ledger.log().iter().rev().map(|r| &r.event).take_while(|e| !granted(e));
+    let nudged = |e: &&Event| matches!(e, Event::GuardSpoke { guard, verdict: GuardVerdict::Nudge(_), .. } if **guard == *name);
+    u32::try_from(events.filter(nudged).count()).unwrap_or(u32::MAX)
 }
 
 /// A finish by text without calls, or by a synthesis. Not a cut, and not another terminal tool.

@@ -2,9 +2,13 @@
 
 use super::Driver;
 use crate::error::DriveError;
+use crate::journal::read_all;
 use crate::live::{Command, Shared};
 use crate::parts::Parts;
-use countersign_core::{Event, Limits, OnLost, Outcome, ROOT, Record, ResumedBy, Run, Status, Str};
+use countersign_core::event::Forked;
+use countersign_core::ledger::Ledger;
+use countersign_core::{CallKind, Event, Limits, OnLost, Outcome, ROOT, Record, ResumedBy, Run, RunState, Status, Str};
+use countersign_modes::tool::unknown_tool;
 use std::sync::Arc;
 
 impl Driver {
@@ -26,17 +30,13 @@ impl Driver {
                 self.cancel_when_due()
             }
             Command::Steer(text) => match self.concluder() {
-                Some(activation) => self.offer(Event::InputArrived { activation, text }),
-                None => {
-                    self.follow_ups.push_back(text);
-                    Ok(())
-                }
+                Some(activation) => self.offer(Event::InputArrived { activation, text, queued: None }),
+                None => self.offer(Event::InputQueued { text }),
             },
-            Command::FollowUp(text) => {
-                self.follow_ups.push_back(text);
-                Ok(())
+            Command::FollowUp(text) => self.offer(Event::InputQueued { text }),
+            Command::Approve { approval, granted, by, why, args } => {
+                self.offer(Event::ApprovalSettled { approval, granted, by, why, args, lapsed: false })
             }
-            Command::Approve { approval, granted, by, why, args } => self.offer(Event::ApprovalSettled { approval, granted, by, why, args }),
             Command::Answer { question, text } => self.offer(Event::QuestionAnswered { question, text }),
             Command::Resolve { call, outcome: None, by, .. } => self.offer(Event::Retried { call, by }),
             Command::Resolve { call, outcome: Some(outcome), text, .. } => self.offer(Event::ToolSettled { call, outcome, text, cut: None }),
@@ -62,12 +62,51 @@ impl Driver {
         commands: Vec<Command>,
         limits: Option<Limits>,
     ) -> Result<(Box<Self>, Arc<Shared>), DriveError> {
-        let log = read_all(&parts, run).await?;
+        let log = read_all(&*parts.journal, run).await?;
+        if log.is_empty() {
+            return Err(DriveError::UnknownRun(run.into()));
+        }
         let written = log.len();
         let run = Run::replay(parts.gate.clone(), log)?;
+        Self::go_on_from(parts, run, written, commands, limits)
+    }
+
+    /// A new run with an older one's beginning. Its rulings are made again, under its own name.
+    pub(crate) async fn fork(
+        parts: Arc<Parts>,
+        from: Forked,
+        run: &str,
+        commands: Vec<Command>,
+        limits: Option<Limits>,
+    ) -> Result<(Box<Self>, Arc<Shared>), DriveError> {
+        let log = read_until(&parts, &from).await?;
+        let forked = retell(&parts, &log, from.clone(), run)?;
+        let cut = |record: &Arc<Record>| match &record.event {
+            Event::ToolSettled { call, cut: Some(cut), .. } if cut.full.is_some() => Some(*call),
+            _ => None,
+        };
+        let mut to_keep = Vec::new();
+        for call in log.iter().filter_map(cut) {
+            to_keep.extend(parts.journal.kept(&from.run, call).await?.map(|whole| (call, whole)));
+        }
+        let (mut driver, shared) = Self::go_on_from(parts, forked, 0, commands, limits)?;
+        driver.to_keep = to_keep;
+        Ok((driver, shared))
+    }
+
+    fn go_on_from(
+        parts: Arc<Parts>,
+        run: Run,
+        written: usize,
+        commands: Vec<Command>,
+        limits: Option<Limits>,
+    ) -> Result<(Box<Self>, Arc<Shared>), DriveError> {
         let id = run.ledger().started().map(|s| s.run.clone()).unwrap_or_default();
         if run.ledger().has_ended() {
             return Err(DriveError::Ended(id));
+        }
+        if let Some(missing) = lacks(&parts, run.ledger()) {
+            return Err(DriveError::Unfit { run: id, missing });
         }
         let (mut driver, shared) = Self::new(parts, run, written);
         driver.take_up(limits)?;
@@ -87,7 +126,8 @@ impl Driver {
             _ => false,
         };
         if parked || ledger.totals().stop.is_some() {
-            return self.put(Event::Resumed { by: ResumedBy::Person, started: true, limits: limits.map(Box::new) });
+            self.put(Event::Resumed { by: ResumedBy::Person, started: true, limits: limits.map(Box::new) })?;
+            return self.lapse_approvals();
         }
         self.put(Event::Crashed)?;
         let jobs: Vec<_> = self.run.ledger().open().jobs.iter().collect();
@@ -95,7 +135,21 @@ impl Driver {
             self.put(Event::BackgroundEnded { job, outcome: Outcome::Lost, text: "its process is gone".into() })?;
         }
         self.put(Event::Resumed { by: ResumedBy::Crash, started: true, limits: None })?;
+        self.lapse_approvals()?;
         self.resolve_lost()
+    }
+
+    /// What nobody granted in time is denied, before anybody can still grant it.
+    fn lapse_approvals(&mut self) -> Result<(), DriveError> {
+        let ledger = self.run.ledger();
+        let most = ledger.limits().approval_ms;
+        let asked_ms = |node| ledger.data(node).and_then(|d| ledger.record(d.seq)).map_or(self.at_ms, |r| r.at_ms);
+        let lapsed: Vec<_> = ledger.open().approvals.iter().filter(|node| self.at_ms.saturating_sub(asked_ms(*node)) > most).collect();
+        for approval in lapsed {
+            let why: Str = format!("the request stood for more than {most} ms").into();
+            self.put(Event::ApprovalSettled { approval, granted: false, by: "policy".into(), why, args: None, lapsed: true })?;
+        }
+        Ok(())
     }
 
     /// What the policy says of calls whose outcome nobody can tell.
@@ -116,15 +170,52 @@ impl Driver {
     }
 }
 
-async fn read_all(parts: &Parts, run: &str) -> Result<Vec<Arc<Record>>, DriveError> {
+/// What the run needs and this runner does not have.
+fn lacks(parts: &Parts, ledger: &Ledger) -> Option<String> {
+    let mode = ledger.started().map(|s| &s.mode).filter(|mode| **mode != parts.name);
+    if let Some(mode) = mode {
+        return Some(format!("it runs in mode `{mode}`, and this runner in `{}`", parts.name));
+    }
+    let open = || ledger.activations().iter().filter(|a| a.open && a.id != ROOT);
+    if let Some(gone) = open().find(|a| parts.agents.get(&a.agent).is_none()) {
+        return Some(format!("there is no agent `{}`", gone.agent));
+    }
+    let mine = |run: &&countersign_core::ledger::ToolRun| run.declared.kind == CallKind::Run && run.declared != unknown_tool();
+    let waits = ledger.tool_runs().iter().filter(mine).filter(|run| !matches!(run.state, RunState::Settled(_)));
+    let name = waits.filter_map(|run| ledger.call(run)).map(|call| &call.name).find(|name| !parts.tools.contains_key(*name))?;
+    Some(format!("there is no tool `{name}`"))
+}
+
+/// The beginning of a log, up to and with an event.
+async fn read_until(parts: &Parts, from: &Forked) -> Result<Vec<Arc<Record>>, DriveError> {
     let mut log: Vec<Arc<Record>> = Vec::new();
-    loop {
-        let after = log.last().map_or(0, |r| r.seq);
-        let page = parts.journal.read(run, after, 4096).await?;
+    while log.len() < from.seq as usize {
+        let page = parts.journal.read(&from.run, super::seq(log.len()), from.seq as usize - log.len()).await?;
         if page.is_empty() {
             break;
         }
         log.extend(page);
     }
-    if log.is_empty() { Err(DriveError::UnknownRun(run.into())) } else { Ok(log) }
+    match super::seq(log.len()) {
+        0 if parts.journal.summary(&from.run).await?.is_none() => Err(DriveError::UnknownRun(from.run.clone())),
+        last if last < from.seq || from.seq == 0 => Err(DriveError::NoEvent { run: from.run.clone(), seq: from.seq, last }),
+        _ => Ok(log),
+    }
+}
+
+/// The same facts under another name.
+fn retell(parts: &Parts, log: &[Arc<Record>], from: Forked, run: &str) -> Result<Run, DriveError> {
+    let Some((first, Event::RunStarted(start))) = log.first().map(|r| (r, &r.event)) else {
+        return Err(DriveError::UnknownRun(from.run));
+    };
+    let mut start = (**start).clone();
+    (start.run, start.forked) = (run.into(), Some(from));
+    let mut forked = Run::start(parts.gate.clone(), start, first.at_ms)?;
+    for record in log.iter().skip(1) {
+        match &record.event {
+            Event::Decided { scope, .. } => drop(forked.rule(*scope, record.at_ms)?),
+            event => forked.record(record.at_ms, event.clone())?,
+        }
+    }
+    Ok(forked)
 }

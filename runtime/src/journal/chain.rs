@@ -1,0 +1,55 @@
+//! The hash chain over a stored log. Each event's link covers the link before it and the event's own text, so a
+//! log that was torn, cut in the middle, reordered or moved under another run's name shows where.
+//!
+//! Without a key this detects corruption: whoever can write the file can also make a new chain. With a key it is
+//! an HMAC-SHA256, which cannot be made without the key. A chain cannot tell that a log was put back as a whole
+//! to what it once was: that takes a witness outside the file.
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+
+/// Bytes of a link: half of the hash, which is as long as any is useful against corruption, and no forgery of an
+/// HMAC cut to this length is feasible either.
+pub const LINK_BYTES: usize = 16;
+
+/// What stands beside an event.
+pub type Link = [u8; LINK_BYTES];
+
+/// Makes links.
+#[derive(Clone)]
+pub struct Chain {
+    keyed: Option<Hmac<Sha256>>,
+}
+
+impl Chain {
+    /// Links that show corruption.
+    pub fn plain() -> Self {
+        Self { keyed: None }
+    }
+
+    /// Links that nobody can make without the key. Any length will do; 32 random bytes are a good one.
+    pub fn keyed(key: &[u8]) -> Self {
+        Self { keyed: Hmac::new_from_slice(key).ok() }
+    }
+
+    /// Whether a key was given.
+    pub fn is_keyed(&self) -> bool {
+        self.keyed.is_some()
+    }
+
+    /// The link before the first event of a run.
+    pub fn start(&self, run: &str) -> Link {
+        self.link(&[0; LINK_BYTES], run)
+    }
+
+    /// The link of an event, after the one before it.
+    pub fn link(&self, before: &Link, text: &str) -> Link {
+        let whole: [u8; 32] = match &self.keyed {
+            Some(mac) => mac.clone().chain_update(before).chain_update(text).finalize().into_bytes().into(),
+            None => Sha256::new().chain_update(before).chain_update(text).finalize().into(),
+        };
+        let mut link = [0; LINK_BYTES];
+        link.iter_mut().zip(whole).for_each(|(to, from)| *to = from);
+        link
+    }
+}

@@ -1,0 +1,108 @@
+//! Logs in memory: for tests, and for runs that need not outlive their process.
+
+use super::projection::{Message, RunQuery, RunSummary};
+use super::{Batch, Journal, JournalError};
+use async_trait::async_trait;
+use countersign_core::{Final, NodeId, Record, Str};
+use dashmap::DashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::sync::Arc;
+
+/// Logs in memory.
+#[derive(Default)]
+pub struct MemoryJournal {
+    runs: DashMap<Str, Kept, FxBuildHasher>,
+}
+
+/// One run's log, its answer, and outputs that it shows in part.
+#[derive(Default)]
+struct Kept {
+    log: Vec<Arc<Record>>,
+    answer: Option<Final>,
+    outputs: FxHashMap<NodeId, Str>,
+}
+
+impl Kept {
+    fn add(&mut self, batch: Batch<'_>) -> Result<(), JournalError> {
+        let at = u32::try_from(self.log.len()).unwrap_or(u32::MAX);
+        if at != batch.expected {
+            return Err(JournalError::Stale { run: batch.run.clone(), expected: batch.expected, at });
+        }
+        self.log.extend_from_slice(batch.records);
+        if let Some(answer) = batch.answer {
+            self.answer.get_or_insert_with(|| answer.clone());
+        }
+        Ok(())
+    }
+
+    /// Folded when somebody asks: most runs in memory are never listed.
+    fn summary(&self) -> Option<RunSummary> {
+        RunSummary::fold(&self.log)
+    }
+}
+
+impl MemoryJournal {
+    /// An empty journal.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn add(&self, batch: Batch<'_>) -> Result<(), JournalError> {
+        if let Some(mut kept) = self.runs.get_mut(batch.run) {
+            return kept.add(batch);
+        }
+        self.runs.entry(batch.run.clone()).or_default().add(batch)
+    }
+
+    /// Forgets a run.
+    pub fn forget(&self, run: &str) {
+        self.runs.remove(run);
+    }
+}
+
+#[async_trait]
+impl Journal for MemoryJournal {
+    async fn append(&self, batch: Batch<'_>) -> Result<(), JournalError> {
+        self.add(batch)
+    }
+
+    fn append_now(&self, batch: Batch<'_>) -> Option<Result<(), JournalError>> {
+        Some(self.add(batch))
+    }
+
+    async fn read(&self, run: &str, after: u32, most: usize) -> Result<Vec<Arc<Record>>, JournalError> {
+        let Some(kept) = self.runs.get(run) else { return Ok(Vec::new()) };
+        Ok(kept.log.iter().skip(after as usize).take(most).cloned().collect())
+    }
+
+    async fn list(&self, query: &RunQuery) -> Result<Vec<RunSummary>, JournalError> {
+        let mut runs: Vec<RunSummary> = self.runs.iter().filter_map(|kept| kept.summary()).filter(|run| query.fits(run)).collect();
+        runs.sort_by(|a, b| (b.started_ms, &b.run).cmp(&(a.started_ms, &a.run)));
+        runs.truncate(query.most);
+        Ok(runs)
+    }
+
+    async fn summary(&self, run: &str) -> Result<Option<RunSummary>, JournalError> {
+        Ok(self.runs.get(run).and_then(|kept| kept.summary()))
+    }
+
+    async fn message(&self, run: &str) -> Result<Option<Message>, JournalError> {
+        let Some(kept) = self.runs.get(run) else { return Ok(None) };
+        let Some(first) = kept.log.first() else { return Ok(None) };
+        let mut message = Message::default();
+        message.take(first, None);
+        for record in kept.log.iter().skip(1) {
+            message.take(record, kept.answer.as_ref());
+        }
+        Ok(Some(message))
+    }
+
+    async fn keep(&self, run: &Str, call: NodeId, whole: Str) -> Result<(), JournalError> {
+        self.runs.entry(run.clone()).or_default().outputs.insert(call, whole);
+        Ok(())
+    }
+
+    async fn kept(&self, run: &str, call: NodeId) -> Result<Option<Str>, JournalError> {
+        Ok(self.runs.get(run).and_then(|kept| kept.outputs.get(&call).cloned()))
+    }
+}

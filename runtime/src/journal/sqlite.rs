@@ -1,0 +1,159 @@
+//! Logs in one SQLite file: the embedded default for runs that must outlive their process.
+//!
+//! ```text
+//!  append ──▶ queue ──▶ one writer thread ──▶ one transaction for all that wait ──▶ fsync ──▶ acknowledged
+//!  read, list ────────▶ connections of their own (WAL: readers wait for nobody)
+//! ```
+//!
+//! An append returns once its transaction is on the disk (WAL, `synchronous = FULL`). Other processes may use the
+//! same file at the same time; what keeps two drivers off one run is the expected number of each append, checked
+//! within the transaction.
+
+mod fault;
+mod read;
+mod schema;
+mod write;
+
+pub use schema::SCHEMA;
+
+use super::chain::Chain;
+use super::projection::{Message, RunQuery, RunSummary};
+use super::{Batch, Journal, JournalError, POLL};
+use async_trait::async_trait;
+use countersign_core::{NodeId, Record, Str};
+use fault::Place;
+use rusqlite::Connection;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::JoinHandle;
+use tokio::sync::{oneshot, watch};
+
+/// How a file is opened.
+#[derive(Clone, Default)]
+pub struct SqliteOptions {
+    /// A key for the hash chain over every log, so that nobody without it can change one unseen. It belongs to the
+    /// file: the same key opens it again.
+    pub key: Option<Vec<u8>>,
+    /// The most bytes that the file may have; appends beyond it fail as on a full disk. `None` leaves it to the disk.
+    pub bytes_max: Option<u64>,
+}
+
+/// Logs in one SQLite file.
+pub struct SqliteJournal {
+    shared: Arc<Shared>,
+    // INVARIANT: both are there until `drop`, which closes the queue first and then waits for the thread.
+    queue: Option<mpsc::Sender<write::Job>>,
+    writer: Option<JoinHandle<()>>,
+    commits: watch::Receiver<u64>,
+}
+
+/// What readers share with the journal.
+struct Shared {
+    place: Place,
+    chain: Chain,
+    /// Connections that nobody reads with at the moment.
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl SqliteJournal {
+    /// Opens a file, and makes it where there is none. An older schema is brought up to date; a newer one is refused.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, JournalError> {
+        Self::open_with(path, SqliteOptions::default())
+    }
+
+    /// Opens a file with options.
+    pub fn open_with(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, JournalError> {
+        let place = Place(path.as_ref().to_path_buf());
+        let chain = options.key.as_deref().map_or_else(Chain::plain, Chain::keyed);
+        let connection = schema::open(&place, &chain, options.bytes_max)?;
+        let (queue, jobs) = mpsc::channel();
+        let (committed, commits) = watch::channel(0);
+        let writer = write::Writer { connection, place: place.clone(), chain: chain.clone(), committed };
+        let thread = std::thread::Builder::new().name("countersign-journal".into()).spawn(move || writer.work(&jobs));
+        let thread = thread.map_err(|e| JournalError::Store(format!("the writer thread cannot be started: {e}")))?;
+        let shared = Arc::new(Shared { place, chain, idle: Mutex::new(Vec::new()) });
+        Ok(Self { shared, queue: Some(queue), writer: Some(thread), commits })
+    }
+
+    /// Hands work to the writer, and waits until it is on the disk.
+    async fn write(&self, work: write::Work) -> Result<(), JournalError> {
+        let (done, answer) = oneshot::channel();
+        let gone = || JournalError::Store("the writer thread is gone".into());
+        self.queue.as_ref().ok_or_else(gone)?.send(write::Job { work, done }).map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+
+    /// Reads on a thread where waiting for the disk holds nobody up.
+    async fn with<T: Send + 'static>(
+        &self,
+        reads: impl FnOnce(&read::Reader<'_>) -> Result<T, JournalError> + Send + 'static,
+    ) -> Result<T, JournalError> {
+        let shared = self.shared.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            let idle = shared.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let connection = idle.map_or_else(|| schema::reader(&shared.place), Ok)?;
+            let result = reads(&read::Reader { connection: &connection, place: &shared.place, chain: &shared.chain });
+            shared.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+            result
+        });
+        done.await.map_err(|e| JournalError::Store(e.to_string()))?
+    }
+
+    /// Reads every log of the file and says what is damaged. Empty where all is whole.
+    pub async fn verify(&self) -> Result<Vec<JournalError>, JournalError> {
+        self.with(|reader| reader.verify()).await
+    }
+}
+
+impl Drop for SqliteJournal {
+    /// Waits until all that was handed over is written, and the file is closed.
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
+        }
+    }
+}
+
+#[async_trait]
+impl Journal for SqliteJournal {
+    async fn append(&self, batch: Batch<'_>) -> Result<(), JournalError> {
+        self.write(write::Work::append(batch)?).await
+    }
+
+    async fn read(&self, run: &str, after: u32, most: usize) -> Result<Vec<Arc<Record>>, JournalError> {
+        let run = run.to_owned();
+        self.with(move |reader| reader.records(&run, after, most)).await
+    }
+
+    /// Told at once of what this process writes; what others write is looked for now and then.
+    async fn grown(&self, _: &str, _: u32) -> Result<(), JournalError> {
+        let mut commits = self.commits.clone();
+        let _ = tokio::time::timeout(POLL, commits.changed()).await;
+        Ok(())
+    }
+
+    async fn list(&self, query: &RunQuery) -> Result<Vec<RunSummary>, JournalError> {
+        let query = query.clone();
+        self.with(move |reader| reader.list(&query)).await
+    }
+
+    async fn summary(&self, run: &str) -> Result<Option<RunSummary>, JournalError> {
+        let run = run.to_owned();
+        self.with(move |reader| reader.summary(&run)).await
+    }
+
+    async fn message(&self, run: &str) -> Result<Option<Message>, JournalError> {
+        let run = run.to_owned();
+        self.with(move |reader| reader.message(&run)).await
+    }
+
+    async fn keep(&self, run: &Str, call: NodeId, whole: Str) -> Result<(), JournalError> {
+        self.write(write::Work::Keep { run: run.clone(), call, whole }).await
+    }
+
+    async fn kept(&self, run: &str, call: NodeId) -> Result<Option<Str>, JournalError> {
+        let run = run.to_owned();
+        self.with(move |reader| reader.kept(&run, call)).await
+    }
+}

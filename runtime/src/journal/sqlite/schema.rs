@@ -1,0 +1,106 @@
+//! The file's tables, and how an older file comes to have them.
+
+use super::fault::Place;
+use crate::journal::JournalError;
+use crate::journal::chain::Chain;
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use rusqlite_migration::{M, Migrations};
+use std::time::Duration;
+
+/// The schema that this version writes. It stands in the file's `user_version`.
+pub const SCHEMA: u32 = STEPS.len() as u32;
+
+/// How long a writer waits for another process.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// One step for each schema. A step that was released is never changed; a new schema is a new step.
+const STEPS: &[M<'static>] = &[M::up(LOGS), M::up(MESSAGES)];
+
+/// Logs, and a line for each run. Events stand in the order in which they came, so that a file grows at its end
+/// however many runs write to it; an index finds a run's own.
+const LOGS: &str = "
+    CREATE TABLE runs (
+        no INTEGER PRIMARY KEY,
+        run TEXT NOT NULL UNIQUE,
+        conversation TEXT,
+        message TEXT,
+        mode TEXT NOT NULL,
+        title TEXT NOT NULL,
+        status TEXT NOT NULL,
+        reason TEXT,
+        started_ms INTEGER NOT NULL,
+        changed_ms INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        head BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX runs_by_start ON runs (started_ms);
+    CREATE INDEX runs_by_status ON runs (status, started_ms);
+    CREATE TABLE events (run INTEGER NOT NULL, seq INTEGER NOT NULL, link BLOB NOT NULL, body TEXT NOT NULL) STRICT;
+    CREATE UNIQUE INDEX events_by_run ON events (run, seq);
+    CREATE TABLE outputs (run TEXT NOT NULL, call INTEGER NOT NULL, whole TEXT NOT NULL, PRIMARY KEY (run, call)) STRICT;
+    CREATE TABLE seal (link BLOB NOT NULL) STRICT;
+";
+
+/// What each run's message holds, and an index for runs of one mode. Files from before it show a message once
+/// their run is taken up again: an answer comes from a final and from nothing else.
+const MESSAGES: &str = "
+    CREATE TABLE messages (
+        run INTEGER PRIMARY KEY,
+        content TEXT,
+        candidate TEXT,
+        finalized INTEGER NOT NULL,
+        status TEXT,
+        reason TEXT
+    ) STRICT;
+    CREATE INDEX runs_by_mode ON runs (mode, started_ms);
+";
+
+/// Opens a file to write to it, brings it up to date, and checks that the key is its own.
+pub(super) fn open(place: &Place, chain: &Chain, bytes_max: Option<u64>) -> Result<Connection, JournalError> {
+    let fault = |e: rusqlite::Error| place.fault(&e);
+    let mut connection = Connection::open(&place.0).map_err(fault)?;
+    connection.busy_timeout(BUSY).map_err(fault)?;
+    let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(fault)?;
+    if found > SCHEMA {
+        return Err(JournalError::Newer { place: place.name(), found, known: SCHEMA });
+    }
+    connection.pragma_update(None, "journal_mode", "WAL").map_err(fault)?;
+    connection.pragma_update(None, "synchronous", "FULL").map_err(fault)?;
+    if found < SCHEMA {
+        Migrations::from_slice(STEPS).to_latest(&mut connection).map_err(|e| match e {
+            rusqlite_migration::Error::RusqliteError { err, .. } => place.fault(&err),
+            other => JournalError::Unreadable { place: place.name(), why: other.to_string() },
+        })?;
+    }
+    limit(&connection, bytes_max).map_err(fault)?;
+    seal(&connection, place, chain)?;
+    Ok(connection)
+}
+
+/// Opens a file to read from it.
+pub(super) fn reader(place: &Place) -> Result<Connection, JournalError> {
+    let fault = |e: rusqlite::Error| place.fault(&e);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(&place.0, flags).map_err(fault)?;
+    connection.busy_timeout(BUSY).map_err(fault)?;
+    Ok(connection)
+}
+
+fn limit(connection: &Connection, bytes_max: Option<u64>) -> Result<(), rusqlite::Error> {
+    let Some(bytes) = bytes_max else { return Ok(()) };
+    let page: u64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    let pages = i64::try_from(bytes / page.max(1)).unwrap_or(i64::MAX);
+    connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
+}
+
+/// A file remembers what its chain makes of nothing: another key makes something else of it.
+fn seal(connection: &Connection, place: &Place, chain: &Chain) -> Result<(), JournalError> {
+    let fault = |e: rusqlite::Error| place.fault(&e);
+    let own = chain.start("");
+    let said: Option<Vec<u8>> = connection.query_row("SELECT link FROM seal", [], |row| row.get(0)).optional().map_err(fault)?;
+    match said {
+        Some(said) if said == own => Ok(()),
+        Some(_) => Err(JournalError::Key { place: place.name() }),
+        None => connection.execute("INSERT INTO seal (link) SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM seal)", [own]).map(|_| ()).map_err(fault),
+    }
+}
