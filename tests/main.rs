@@ -14,6 +14,7 @@
 //! | [`append`] | every illegal event is refused and leaves no trace |
 //! | [`decision`] | the JSON of a decision, word for word |
 //! | [`book`] | the README and the book say what the code does |
+//! | [`models`] | providers that fail, refuse, or ask to wait |
 //! | [`real_input`] | the two examples on real input |
 //! | [`tools`] | built-in tools: what leads out, what may run, what is cut, killed and reaped |
 //! | [`journal`] | what every journal promises, of each that there is |
@@ -34,6 +35,7 @@ mod hooks;
 mod kill;
 mod live_resume;
 mod live_suite;
+mod models;
 mod oracle;
 mod real_input;
 mod scenarios;

@@ -45,6 +45,8 @@ pub(crate) struct Driver {
     abandoned: bool,
     models: u32,
     tools: u32,
+    /// How long to wait before an act that failed is done again.
+    pauses: Vec<(Act, Duration)>,
     /// Outputs that were cut, to be kept whole before the log refers to them.
     to_keep: Vec<(NodeId, Str)>,
     at_ms: u64,
@@ -69,6 +71,7 @@ impl Driver {
             abandoned: false,
             models: 0,
             tools: 0,
+            pauses: Vec::new(),
             to_keep: Vec::new(),
             at_ms,
             out: Out::default(),
@@ -112,7 +115,8 @@ impl Driver {
             self.begin_acts();
             if let Some(act) = self.lone_act() {
                 // Nothing to race with: it is awaited in place, without a place of its own on the heap.
-                lone.set(carry_out(self.parts.clone(), self.prepare(act)));
+                let todo = self.prepare(act);
+                lone.set(carry_out(self.parts.clone(), todo));
                 // Ready at once, as often as not: no need to listen to anything else.
                 if let Poll::Ready(done) = futures_util::poll!(&mut lone) {
                     self.finish(done)?;
@@ -254,8 +258,10 @@ impl Driver {
         self.running.as_ref().is_some_and(|r| !r.is_empty())
     }
 
-    fn prepare(&self, act: Act) -> Todo {
-        act::prepare(&self.parts, self.run.ledger(), &self.shared, act)
+    fn prepare(&mut self, act: Act) -> Todo {
+        let paused = self.pauses.iter().position(|(of, _)| *of == act);
+        let pause = paused.map_or(Duration::ZERO, |at| self.pauses.swap_remove(at).1);
+        act::prepare(&self.parts, self.run.ledger(), &self.shared, act, pause)
     }
 
     fn count(&mut self, act: Act, by: i32) {
@@ -288,6 +294,7 @@ impl Driver {
         let act = done.act();
         self.in_flight.retain(|a| *a != act);
         self.count(act, -1);
+        self.pauses.extend(done.pause().map(|pause| (act, pause)));
         let Some((event, whole)) = done.event(self.run.ledger()) else { return Ok(()) };
         if let Some(whole) = whole {
             self.to_keep.push((act.node(), whole));

@@ -40,7 +40,7 @@ pub use hooks::{Hooks, ToolGate};
 pub use journal::SqliteJournal;
 pub use journal::{Batch, Journal, JournalError, MemoryJournal};
 pub use live::{EventStream, LiveRun, Streamed};
-pub use model::{Deltas, Model, ModelError, ModelReply, ModelRequest, ToolCall};
+pub use model::{Deltas, Model, ModelError, ModelReply, ModelRequest, Retry, ToolCall};
 pub use parts::Clock;
 pub use result::{NotFinal, RunResult};
 pub use runner::{BuildError, Runner, RunnerBuilder};

@@ -2,7 +2,7 @@
 
 use crate::hooks::ToolGate;
 use crate::live::Shared;
-use crate::model::{Deltas, ModelError, ModelReply, ModelRequest};
+use crate::model::{Deltas, ModelError, ModelReply, ModelRequest, Retry};
 use crate::parts::Parts;
 use crate::tool::{Tool, ToolError, ToolOutput, ToolRequest};
 use countersign_core::event::ReplyExtra;
@@ -12,6 +12,7 @@ use countersign_modes::{Act, Agent, tool::unknown_tool};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 use tracing::{Instrument, Level, Span};
 
 /// An act that is over.
@@ -36,6 +37,14 @@ impl Done {
         }
     }
 
+    /// How long to wait before the same act is done again.
+    pub(super) fn pause(&self) -> Option<Duration> {
+        match self {
+            Self::Model { reply: Err(ModelError { retry: Retry::After(pause), .. }), .. } => Some(*pause),
+            _ => None,
+        }
+    }
+
     /// The fact, and the whole of an output that it shows in part. None where the activation is gone.
     pub(super) fn event(self, ledger: &Ledger) -> Option<(Event, Option<Str>)> {
         match self {
@@ -43,7 +52,10 @@ impl Done {
                 ledger.activation(activation).filter(|a| a.open)?;
                 let event = match reply {
                     Ok(reply) => replied(activation, saw, &agent, reply),
-                    Err(error) => Event::ModelFailed { activation, why: error.message.into(), partial: error.partial.map(Str::from) },
+                    Err(error) => {
+                        let lasting = error.retry == Retry::Never;
+                        Event::ModelFailed { activation, why: error.message.into(), partial: error.partial.map(Str::from), lasting }
+                    }
                 };
                 Some((event, None))
             }
@@ -108,7 +120,7 @@ fn floor(text: &str, most: usize) -> usize {
 }
 
 /// Everything that an act needs. Shared, not copied.
-pub(super) fn prepare(parts: &Parts, ledger: &Ledger, shared: &Shared, act: Act) -> Todo {
+pub(super) fn prepare(parts: &Parts, ledger: &Ledger, shared: &Shared, act: Act, pause: Duration) -> Todo {
     let run = shared.run.clone();
     match act {
         Act::CallModel(activation) => {
@@ -116,7 +128,8 @@ pub(super) fn prepare(parts: &Parts, ledger: &Ledger, shared: &Shared, act: Act)
             let agent = act.and_then(|a| parts.agents.get(&a.agent)).cloned().unwrap_or_else(|| Arc::new(Agent::new("", "")));
             let transcript = act.map(|a| a.transcript.clone()).unwrap_or_default();
             let sender = shared.deltas.get().filter(|d| d.receiver_count() > 0).cloned();
-            Todo::Model(ModelRequest { run, activation, agent, transcript }, Deltas { sender, activation })
+            let attempt = act.map_or(0, |a| a.failures);
+            Todo::Model(ModelRequest { run, activation, agent, transcript, attempt }, Deltas { sender, activation }, pause)
         }
         Act::RunTool(call) => {
             let said = ledger.tool_run(call);
@@ -131,7 +144,8 @@ pub(super) fn prepare(parts: &Parts, ledger: &Ledger, shared: &Shared, act: Act)
 pub(super) enum Todo {
     /// Nothing, ever: where a lone act is awaited before there is one.
     Nothing,
-    Model(ModelRequest, Deltas),
+    /// With a pause before it.
+    Model(ModelRequest, Deltas, Duration),
     Tool(Str, ToolRequest),
 }
 
@@ -140,13 +154,19 @@ pub(super) fn carry_out(parts: Arc<Parts>, todo: Todo) -> impl Future<Output = D
     let span = match &todo {
         _ if !tracing::enabled!(Level::INFO) => Span::none(),
         Todo::Nothing => Span::none(),
-        Todo::Model(request, _) => model_span(&parts, request),
+        Todo::Model(request, ..) => model_span(&parts, request),
         Todo::Tool(name, request) => tool_span(name, request.call),
     };
     async move {
         match todo {
             Todo::Nothing => std::future::pending().await,
-            Todo::Model(request, deltas) => call_model(&parts, request, deltas).await,
+            Todo::Model(request, deltas, pause) => {
+                if !pause.is_zero() {
+                    // Boxed: a timer is large, and hardly any call has to wait.
+                    Box::pin(tokio::time::sleep(pause)).await;
+                }
+                call_model(&parts, request, deltas).await
+            }
             Todo::Tool(name, request) => run_tool(&parts, name, request).await,
         }
     }
