@@ -3,10 +3,13 @@
 //!
 //! | feature | module | what it connects |
 //! |---|---|---|
-//! | `tools` | [`tool`] | files and commands of this machine |
-//! | `fetch` | [`tool::fetch`] | pages over HTTP |
+//! | `tools` | `tool` | files and commands of this machine |
+//! | `fetch` | `tool::fetch` | pages over HTTP |
+//! | `models` | `model` | model providers |
 
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "models")]
+pub mod model;
 #[cfg(feature = "tools")]
 pub mod tool;
