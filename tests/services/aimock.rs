@@ -37,15 +37,25 @@ impl Mock {
         std::fs::write(script.path(), json!({"fixtures": fixtures}).to_string()).expect("a script can be written");
         let program = installed("npm/node_modules/@copilotkit/aimock/dist/cli.js");
         let mut command = Command::new("node");
-        command.arg(program).args(["--port", "0", "--strict", "--validate-on-load", "--fixtures"]).arg(script.path()).args(flags).stderr(Stdio::null());
+        command
+            .arg(program)
+            .args(["--port", "0", "--strict", "--validate-on-load", "--fixtures"])
+            .arg(script.path())
+            .args(flags)
+            .stderr(Stdio::null());
         Self { server: Server::start(command, "listening on "), _script: script }
+    }
+
+    /// An address there.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.server.url)
     }
 
     /// A model there, that is impatient.
     pub fn settings(&self, api: Api) -> Settings {
         let patience = Patience { retry_ms: 1, retry_max_ms: 5, ..Patience::default() };
         let price = Price { input_micros: 2_000_000, output_micros: 8_000_000 };
-        Settings { api, patience, price, ..Settings::at(&format!("{}/v1", self.server.url), "test-model") }
+        Settings { api, patience, price, ..Settings::at(&self.url("/v1"), "test-model") }
     }
 
     /// The same, set up.

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`providers`] | both APIs, streamed: text, calls, reasoning, usage, finish reasons, faults, keys |
 //! | [`modes`] | every mode over real HTTP: success, and each fault |
+//! | [`text_tools`] | tools as text: a call, an answer, or neither |
 //! | [`small_model`] | a real model answers, under a schema |
 //! | [`pages`] | pages: what is fetched, cut and refused |
 //!
@@ -23,3 +24,4 @@ mod pages;
 mod providers;
 mod server;
 mod small_model;
+mod text_tools;
