@@ -10,7 +10,6 @@ const OTHERWISE: &[(&str, &str)] = &[
     ("calls/background", "nobody can tell whether the build was done, and nobody builds again on a guess"),
     ("limits/deadline", "a crash starts its clock again"),
     ("provider/fails_twice", "its model counts calls, and a new process counts from none"),
-    ("single/says_the_same_again", "the nudge of a resumed run is not held against it: its allowance ends it instead"),
 ];
 
 async fn take_up(live: &Live, prefix: &[Arc<Record>]) -> Result<RunResult, String> {

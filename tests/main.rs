@@ -12,6 +12,7 @@
 //! | [`cases`] | every duty named by a scenario has a test, or an issue that owns it |
 //! | [`oracle`] | a second, naive gate agrees on random logs |
 //! | [`append`] | every illegal event is refused and leaves no trace |
+//! | [`cli`] | the commands of the program |
 //! | [`decision`] | the JSON of a decision, word for word |
 //! | [`book`] | the README and the book say what the code does |
 //! | [`models`] | providers that fail, refuse, or ask to wait |
@@ -19,6 +20,8 @@
 //! | [`tools`] | built-in tools: what leads out, what may run, what is cut, killed and reaped |
 //! | [`journal`] | what every journal promises, of each that there is |
 //! | [`kill`] | processes killed with SIGKILL at every event and inside tools, taken up again from their file |
+//! | [`resume`] | approvals, messages and forks across processes |
+//! | [`simulation`] | thousands of seeded worlds in which processes die and journals fail |
 //! | [`tidy`] | what the code may not contain |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
@@ -28,18 +31,21 @@ mod bad_input;
 mod book;
 mod cancel;
 mod cases;
+mod cli;
 mod decision;
 mod driver;
 mod hooks;
-
+mod journal;
 mod kill;
 mod live_resume;
 mod live_suite;
 mod models;
 mod oracle;
 mod real_input;
+mod resume;
 mod scenarios;
 mod scratch;
+mod simulation;
 mod tidy;
 mod tools;
 

@@ -1,25 +1,27 @@
 //! What the performance tables are made from.
 //!
-//! `cargo run --release -p countersign-benches -- turn|fleet|team|asks|ledger|instructions|all [--json]`
+//! `cargo run --release -p countersign-benches -- turn|fleet|team|asks|ledger|durable|recover|instructions|all [--json]`
 //!
 //! Ours and hand-written loops are run interleaved, so that a noisy machine is noisy for both; figures are
 //! medians of five, and what counts is the ratio. Every run's answer, node count and decision are asserted.
 //! Figures that do not depend on the machine's mood are instruction counts: `instructions`, with valgrind.
 
 mod asks;
+mod durable;
 mod fleet;
 mod hand;
 mod instructions;
 mod ledger;
 mod measure;
 mod ours;
+mod recover;
 mod team;
 mod turn;
 
 use measure::Row;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: countersign-benches turn|fleet|team|asks|ledger|instructions|all [--json]\n       countersign-benches once ours|hand N REPS    (for an instruction counter)";
+const USAGE: &str = "usage: countersign-benches turn|fleet|team|asks|ledger|durable|recover|instructions|all [--json]\n       countersign-benches once ours|hand N REPS    (for an instruction counter)";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -31,9 +33,11 @@ fn main() -> ExitCode {
         ["team"] => show(&team::rows(), json),
         ["asks"] => show(&asks::rows(), json),
         ["ledger"] => show(&ledger::rows(), json),
+        ["durable"] => show(&durable::rows(), json),
+        ["recover"] => show(&recover::rows(), json),
         ["instructions"] => show(&instructions::rows(), json),
         ["all"] => {
-            for rows in [turn::rows, fleet::rows, team::rows, asks::rows, ledger::rows] {
+            for rows in [turn::rows, fleet::rows, team::rows, asks::rows, ledger::rows, durable::rows, recover::rows] {
                 show(&rows(), json);
             }
         }

@@ -1,6 +1,8 @@
 //! The `countersign` program.
 
 use clap::{Parser, Subcommand};
+use countersign_cli::{UNREADABLE, replay, runs, show, verify};
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 /// Code, not prose, decides when an answer is final.
@@ -12,8 +14,32 @@ struct Args {
 }
 
 #[derive(Subcommand)]
-enum Command {}
+enum Command {
+    /// Lists the runs of a journal, the newest first.
+    Runs(runs::RunsArgs),
+    /// Shows how a run stands, and why.
+    Show(show::ShowArgs),
+    /// Checks that every log of a journal is what was written.
+    Verify(verify::VerifyArgs),
+    /// Rules on stored runs again, and says whether they still get their recorded decisions.
+    Replay(replay::ReplayArgs),
+}
 
 fn main() -> ExitCode {
-    match Args::parse().command {}
+    let mut out = std::io::stdout().lock();
+    let done = match Args::parse().command {
+        Command::Runs(args) => runs::run(&args, &mut out),
+        Command::Show(args) => show::run(&args, &mut out),
+        Command::Verify(args) => verify::run(&args, &mut out),
+        Command::Replay(args) => replay::run(&args, &mut out),
+    };
+    match done {
+        Ok(status) => ExitCode::from(status),
+        // Whoever was reading has read enough.
+        Err(why) if why.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("countersign: {why}");
+            ExitCode::from(UNREADABLE)
+        }
+    }
 }

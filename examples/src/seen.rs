@@ -2,6 +2,7 @@
 
 use countersign::transcript::{Message, message};
 use countersign::{Call, ModelRequest, NodeId, Outcome};
+use std::borrow::Cow;
 
 /// One call with what came of it.
 pub struct Seen<'a> {
@@ -41,7 +42,7 @@ pub fn results(request: &ModelRequest) -> Vec<Seen<'_>> {
 }
 
 /// What the agent was asked, and told since.
-pub fn told(request: &ModelRequest) -> impl Iterator<Item = &str> {
+pub fn told(request: &ModelRequest) -> impl Iterator<Item = Cow<'_, str>> {
     request.transcript.iter().filter_map(message).filter_map(|said| if let Message::User(text) = said { Some(text) } else { None })
 }
 

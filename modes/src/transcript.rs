@@ -3,12 +3,13 @@
 
 use countersign_core::ledger::Entry;
 use countersign_core::{Call, Event, NodeId, Outcome, Str};
+use std::borrow::Cow;
 
 /// One message.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Message<'a> {
     /// What the agent was asked, told, or answered from outside.
-    User(&'a str),
+    User(Cow<'a, str>),
     /// What the agent said.
     Assistant {
         /// Its text.
@@ -31,8 +32,8 @@ pub enum Message<'a> {
 pub fn message(entry: &Entry) -> Option<Message<'_>> {
     let result = |outcome: Outcome, text: String| Some(Message::Result { call: entry.call, outcome, text });
     match &entry.record.event {
-        Event::RunStarted(start) => Some(Message::User(&start.task)),
-        Event::ActivationStarted { prompt, .. } => Some(Message::User(prompt)),
+        Event::RunStarted(start) => Some(Message::User(Cow::from(&*start.task))),
+        Event::ActivationStarted { prompt, .. } => Some(Message::User(Cow::from(&**prompt))),
         Event::ModelReplied { text, calls, .. } => {
             let calls = calls.iter().zip(entry.node.0 + 1..).map(|(call, node)| (NodeId(node), call)).collect();
             Some(Message::Assistant { text, calls })
@@ -44,14 +45,16 @@ pub fn message(entry: &Entry) -> Option<Message<'_>> {
         Event::ActivationEnded { outcome, text, report, .. } => {
             let claims = report.as_ref().map(|r| r.claims.as_slice()).unwrap_or_default();
             let claims: String = claims.iter().map(|c| format!("\n- {}: {}", c.key, c.value)).collect();
-            result(*outcome, format!("[result {}, {}] {text}{claims}", entry.node, name(*outcome)))
+            let text = format!("[result {}, {}] {text}{claims}", entry.node, name(*outcome));
+            // The first answers its call; a later one of the same sub-agent comes as input.
+            if entry.call == entry.node { Some(Message::User(text.into())) } else { result(*outcome, text) }
         }
         Event::ApprovalSettled { why, lapsed: true, .. } => result(Outcome::Rejected, format!("nobody granted this call in time: {why}")),
         Event::ApprovalSettled { why, .. } => result(Outcome::Rejected, format!("a person denied this call: {why}")),
         Event::QuestionAnswered { text, .. } if entry.call != entry.node || entry.node.0 > 0 => result(Outcome::Completed, text.to_string()),
         Event::BackgroundStarted { .. } => result(Outcome::Completed, "started in the background; its result comes as input later".into()),
-        Event::BackgroundEnded { text, .. } => Some(Message::User(text)),
-        Event::Nudged { text, .. } | Event::InputArrived { text, .. } => Some(Message::User(text)),
+        Event::BackgroundEnded { text, .. } => Some(Message::User(Cow::from(&**text))),
+        Event::Nudged { text, .. } | Event::InputArrived { text, .. } => Some(Message::User(Cow::from(&**text))),
         _ => None,
     }
 }

@@ -123,6 +123,14 @@ pub enum JournalError {
         /// What is wrong with it.
         why: String,
     },
+    /// A file has fewer events than were written to it, or more.
+    #[error("`{place}` lacks {missing} of the events that were written to it (fewer than none: it has too many)")]
+    Short {
+        /// The file.
+        place: String,
+        /// How many.
+        missing: i64,
+    },
     /// There is no room.
     #[error("the disk of `{place}` is full: make room and resume the run")]
     Full {

@@ -15,7 +15,7 @@
 //! | [`driver`] | the one loop that performs what a mode asks for and records what happened |
 //! | [`model`], [`tool`], [`journal`], [`guard`], [`hooks`] | the ports |
 //! | [`live`] | a run under way: stream, steer, approve, cancel |
-//! | [`testing`] | scripted, playing-back and failing models |
+//! | [`testing`] | scripted, playing-back and failing models, and a failing journal |
 
 pub mod driver;
 pub mod error;

@@ -1,4 +1,8 @@
-//! Models for tests: one that follows a script, one that plays recorded replies back, one that fails on purpose.
+//! For tests: models that follow a script, play recorded replies back or fail on purpose, and a journal that fails.
+
+mod journal;
+
+pub use journal::{FaultyJournal, JournalFault};
 
 use crate::model::{Deltas, Model, ModelError, ModelReply, ModelRequest};
 use async_trait::async_trait;

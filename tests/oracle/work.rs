@@ -24,7 +24,13 @@ impl State {
                 self.calls[index].receipt = true;
             }
             "ok" if job_runs => self.calls[index].receipt = true,
-            _ => self.end_call(index, out),
+            _ => {
+                if out == "cancelled" {
+                    // Nobody needs to grant what was called off.
+                    self.approvals.iter_mut().filter(|a| a.calls == [index]).for_each(|a| a.open = false);
+                }
+                self.end_call(index, out);
+            }
         }
         true
     }

@@ -61,12 +61,7 @@ impl Ledger {
                     run.state = RunState::Running;
                 }
             }
-            Event::Retried { call, .. } => {
-                self.open.lost.remove(*call);
-                if let Some(run) = self.run_mut(*call) {
-                    run.state = RunState::Requested;
-                }
-            }
+            Event::Retried { call, .. } => self.retried(*call),
             Event::ToolSettled { call, outcome, cut, .. } => self.tool_settled(*call, *outcome, cut.as_deref(), record),
             Event::LateResult { call, outcome, .. } => self.late(*call, *outcome),
             Event::BackgroundStarted { activation, call, .. } => self.background_started(*activation, *call, record),

@@ -35,7 +35,7 @@ fn planner() -> ModelReply {
 }
 
 fn executor(request: &ModelRequest) -> ModelReply {
-    let order: Vec<&str> = told(request).collect();
+    let order: Vec<_> = told(request).collect();
     let order = order.join("\n");
     let seen = results(request);
     if order.starts_with("Carry out step `edit") { edit(&order, &seen) } else { check(&seen) }
@@ -102,7 +102,7 @@ struct Shown<'a> {
 /// Answers, revises, or gives up what cannot be done, with the reason.
 fn replanner(request: &ModelRequest) -> ModelReply {
     let prompt = told(request).next().unwrap_or_default();
-    let plan = shown(prompt);
+    let plan = shown(&prompt);
     let verdict = match plan.iter().rev().find(|s| s.done && !s.id.starts_with("edit")) {
         None => given_up(&plan, "nothing could be looked at"),
         Some(last) if last.text.starts_with(PASSES) && plan.iter().any(|s| s.done && s.id.starts_with("edit")) => answered(&plan),

@@ -67,7 +67,12 @@ impl Driver {
     /// A mode that is run again ends in the same candidate.
     fn is_known(&self, scope: NodeId, answer: &Answer) -> bool {
         let ledger = self.run.ledger();
-        let Some(node) = ledger.activation(scope).and_then(|a| a.candidate) else { return false };
+        let Some((node, ruled)) = ledger.activation(scope).and_then(|a| Some((a.candidate?, a.ruled_seq))) else { return false };
+        // Not ruled on before its process died: it is offered again, since a ruling right after a resume would be
+        // about the resume, and grant a turn that a crash does not grant.
+        if ruled.is_none() && ledger.totals().just_resumed {
+            return false;
+        }
         let newer = ledger.activation(answer.by).and_then(|a| a.result).is_none_or(|result| node > result);
         newer && ledger.candidate(node).is_some_and(|c| c.by == answer.by && c.from == answer.from && c.text == answer.text)
     }

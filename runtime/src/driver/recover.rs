@@ -7,7 +7,8 @@ use crate::live::{Command, Shared};
 use crate::parts::Parts;
 use countersign_core::event::Forked;
 use countersign_core::ledger::Ledger;
-use countersign_core::{CallKind, Event, Limits, OnLost, Outcome, ROOT, Record, ResumedBy, Run, RunState, Status, Str};
+use countersign_core::{CallKind, Event, Limits, NodeId, OnLost, Outcome, ROOT, Record, ResumedBy, Run, RunState, Status, Str};
+use countersign_modes::Act;
 use countersign_modes::tool::unknown_tool;
 use std::sync::Arc;
 
@@ -38,7 +39,11 @@ impl Driver {
                 self.offer(Event::ApprovalSettled { approval, granted, by, why, args, lapsed: false })
             }
             Command::Answer { question, text } => self.offer(Event::QuestionAnswered { question, text }),
-            Command::Resolve { call, outcome: None, by, .. } => self.offer(Event::Retried { call, by }),
+            Command::Resolve { call, outcome: None, by, .. } => {
+                self.offer(Event::Retried { call, by })?;
+                self.begin_again(call);
+                Ok(())
+            }
             Command::Resolve { call, outcome: Some(outcome), text, .. } => self.offer(Event::ToolSettled { call, outcome, text, cut: None }),
             Command::Edited { by } => self.offer(Event::Edited { by }),
         }
@@ -163,10 +168,23 @@ impl Driver {
                     let text: Str = "its process died under it; by policy it counts as failed".into();
                     self.put(Event::ToolSettled { call, outcome: Outcome::Failed, text, cut: None })?;
                 }
-                OnLost::Retry => self.put(Event::Retried { call, by: "policy".into() })?,
+                OnLost::Retry => {
+                    self.put(Event::Retried { call, by: "policy".into() })?;
+                    self.begin_again(call);
+                }
             }
         }
         Ok(())
+    }
+
+    /// A job that goes on is nobody's turn: its act is wanted here. Any other call is its agent's to begin.
+    fn begin_again(&mut self, call: NodeId) {
+        let goes_on = self.run.ledger().tool_run(call).is_some_and(|run| run.state == RunState::Background);
+        let act = Act::RunTool(call);
+        if goes_on && !self.in_flight.contains(&act) {
+            self.in_flight.push(act);
+            self.wanted.push_back(act);
+        }
     }
 }
 

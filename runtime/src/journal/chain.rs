@@ -2,8 +2,8 @@
 //! log that was torn, cut in the middle, reordered or moved under another run's name shows where.
 //!
 //! Without a key this detects corruption: whoever can write the file can also make a new chain. With a key it is
-//! an HMAC-SHA256, which cannot be made without the key. A chain cannot tell that a log was put back as a whole
-//! to what it once was: that takes a witness outside the file.
+//! an HMAC-SHA256, which cannot be made without the key. A chain cannot tell that a log, or a file as a whole, was put
+//! back to what it once was: that takes a witness outside the file.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};

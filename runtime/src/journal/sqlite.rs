@@ -68,7 +68,7 @@ impl SqliteJournal {
         let connection = schema::open(&place, &chain, options.bytes_max)?;
         let (queue, jobs) = mpsc::channel();
         let (committed, commits) = watch::channel(0);
-        let writer = write::Writer { connection, place: place.clone(), chain: chain.clone(), committed };
+        let writer = write::Writer::new(connection, place.clone(), chain.clone(), committed);
         let thread = std::thread::Builder::new().name("countersign-journal".into()).spawn(move || writer.work(&jobs));
         let thread = thread.map_err(|e| JournalError::Store(format!("the writer thread cannot be started: {e}")))?;
         let shared = Arc::new(Shared { place, chain, idle: Mutex::new(Vec::new()) });

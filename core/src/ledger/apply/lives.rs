@@ -2,7 +2,7 @@
 
 use super::normalised;
 use crate::event::{CallKind, Event, NudgeBy, Outcome, Record, Via};
-use crate::ledger::{Activation, Asked, Entry, Ledger, ResultState, RunState, StepState};
+use crate::ledger::{Activation, Asked, Entry, Ledger, ResultState, RunState, StepState, ToolRun};
 use crate::node::{NodeId, NodeKind, ROOT, Str};
 use crate::policy::Reconciliation;
 use std::sync::Arc;
@@ -123,11 +123,11 @@ impl Ledger {
     }
 
     /// Whether an activation's end is an obligation of its own: a transfer's specialist is owed by the
-    /// transfer, and what was only observed is owed by nobody.
+    /// transfer until that is back, and what was only observed is owed by nobody.
     pub(super) fn end_is_owed(&self, id: NodeId) -> bool {
         self.activation(id).is_some_and(|act| match act.via {
             Via::Observed => false,
-            Via::Call(call) => self.tool_run(call).is_none_or(|run| run.declared.kind != CallKind::Transfer),
+            Via::Call(call) => self.tool_run(call).is_none_or(|run| run.declared.kind != CallKind::Transfer || is_settled(run)),
             Via::Asked | Via::Step(_) | Via::Child => act.parent.is_some(),
         })
     }
@@ -164,6 +164,11 @@ impl Ledger {
                 self.words.insert(normalised(text), id);
             }
         }
+        if let Via::Call(call) = via
+            && self.tool_run(call).is_some_and(is_settled)
+        {
+            self.hear_again(to, id, record);
+        }
         if let Via::Step(step) = via
             && self.step(step).is_some_and(|s| matches!(s.state, StepState::Open | StepState::CutOff))
         {
@@ -174,6 +179,16 @@ impl Ledger {
             };
             self.set_step(step, state);
         }
+    }
+
+    /// A sub-agent whose call was answered was put to work again, and has ended again: input to whoever called.
+    fn hear_again(&mut self, caller: NodeId, result: NodeId, record: &Arc<Record>) {
+        if let Some(act) = self.act_mut(caller).filter(|act| act.open) {
+            let at = u32::try_from(act.transcript.len()).unwrap_or(u32::MAX);
+            act.fresh.push((result, at));
+            act.due = act.open_calls == 0;
+        }
+        self.say(caller, result, result, record);
     }
 
     /// Whether a result is one that the conclusion of its scope must account for: it went to the mode
@@ -246,6 +261,10 @@ impl Ledger {
         }
         self.reconciliation(self.scope_of(activation))
     }
+}
+
+fn is_settled(run: &ToolRun) -> bool {
+    matches!(run.state, RunState::Settled(_))
 }
 
 /// A transcript with its first entry, and room for a few turns.

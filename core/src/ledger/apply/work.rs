@@ -11,6 +11,10 @@ impl Ledger {
         let id = self.node(NodeKind::Job, self.jobs.len(), &[rests]);
         self.jobs.push(Job { id, activation, call, outcome: None });
         self.open.jobs.add(id);
+        if let Some(call) = call {
+            // Somebody knows of it again.
+            self.open.lost.remove(call);
+        }
         let Some(run) = call.and_then(|c| self.run_mut(c)) else { return };
         run.job = Some(id);
         let (call, state, declared) = (run.id, run.state, run.declared);
@@ -66,6 +70,20 @@ impl Ledger {
         }
         self.reopen(activation);
         self.say(activation, call.unwrap_or(job), call.unwrap_or(job), record);
+    }
+
+    /// A lost call is asked for again; a lost job goes on, whether or not whoever began it is still at work.
+    pub(super) fn retried(&mut self, call: NodeId) {
+        self.open.lost.remove(call);
+        let job = self.tool_run(call).and_then(|run| run.job);
+        self.set_run(call, if job.is_some() { RunState::Background } else { RunState::Requested });
+        let Some(job) = job else { return };
+        let slot = self.slot(job, &[NodeKind::Job]);
+        if let Some(state) = slot.and_then(|s| self.jobs.get_mut(s)) {
+            state.outcome = None;
+            self.open.jobs.add(job);
+            self.totals.jobs_killed -= 1;
+        }
     }
 
     pub(super) fn returned(&mut self, call: NodeId, result: NodeId) {

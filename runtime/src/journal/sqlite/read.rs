@@ -9,7 +9,12 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use std::sync::Arc;
 
-const SUMMARY: &str = "SELECT run, conversation, message, mode, title, status, reason, started_ms, changed_ms, seq FROM runs";
+/// A run's line, with the time and number of its newest event, found by index. A damaged event says no time.
+const SUMMARY: &str = "
+    SELECT run, conversation, message, mode, title, status, reason, started_ms,
+        (SELECT iif(json_valid(body), body ->> 'at_ms', NULL) FROM events WHERE events.run = no ORDER BY events.seq DESC LIMIT 1),
+        (SELECT max(events.seq) FROM events WHERE events.run = no)
+    FROM runs";
 
 /// Reads with one connection.
 pub(super) struct Reader<'a> {
@@ -34,6 +39,11 @@ impl Reader<'_> {
         let mut names = self.connection.prepare("SELECT run FROM runs ORDER BY no").map_err(fault)?;
         let names = names.query_map([], |row| row.get::<_, String>(0)).map_err(fault)?;
         let mut damaged = Vec::new();
+        let lacks = "SELECT (SELECT events FROM seal) - (SELECT count(*) FROM events)";
+        let missing: i64 = self.connection.query_row(lacks, [], |row| row.get(0)).map_err(fault)?;
+        if missing != 0 {
+            damaged.push(JournalError::Short { place: self.place.name(), missing });
+        }
         for name in names {
             match self.walk(&name.map_err(fault)?, 0, usize::MAX, drop) {
                 Err(why @ JournalError::Damaged { .. }) => damaged.push(why),
@@ -55,7 +65,7 @@ impl Reader<'_> {
         let mut rows =
             snapshot.prepare_cached("SELECT seq, link, body FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3").map_err(fault)?;
         let mut rows = rows.query(params![no, after, i64::try_from(most).unwrap_or(i64::MAX)]).map_err(fault)?;
-        let (mut seq, mut count) = (after, 0);
+        let (mut seq, mut count, mut met) = (after, 0, after >= last);
         while let Some(row) = rows.next().map_err(|e| damaged(seq + 1, &e.to_string()))? {
             let (at, said, text) = event(row).map_err(|e| damaged(seq + 1, &e.to_string()))?;
             link = self.chain.link(&link, text);
@@ -69,16 +79,14 @@ impl Reader<'_> {
             if record.seq != at {
                 return Err(damaged(at, "it says that it is another event"));
             }
+            if at == last && link != head {
+                return Err(damaged(at, "the run's own line has another event there"));
+            }
+            met |= at == last;
             (seq, count) = (at, count + 1);
             each(record);
         }
-        match () {
-            () if count == most => Ok(()),
-            () if seq < last => Err(damaged(seq + 1, "it is missing")),
-            () if seq > last => Err(damaged(last + 1, "the run's own line does not know of it")),
-            () if link != head => Err(damaged(seq, "the run's own line does not end in it")),
-            () => Ok(()),
-        }
+        if count < most && !met { Err(damaged(seq + 1, "it is missing")) } else { Ok(()) }
     }
 
     /// The link of the event after which reading begins.
@@ -152,6 +160,7 @@ fn event<'row>(row: &'row Row<'_>) -> Result<(u32, Link, &'row str), rusqlite::E
 }
 
 fn summary(row: &Row<'_>) -> Result<RunSummary, rusqlite::Error> {
+    let started_ms = row.get(7)?;
     Ok(RunSummary {
         run: text(row, 0)?,
         conversation: perhaps(row, 1)?,
@@ -160,9 +169,9 @@ fn summary(row: &Row<'_>) -> Result<RunSummary, rusqlite::Error> {
         title: text(row, 4)?,
         status: named(row, 5, Status::named)?.unwrap_or(Status::InProgress),
         reason: named(row, 6, Reason::named)?,
-        started_ms: row.get(7)?,
-        changed_ms: row.get(8)?,
-        seq: row.get(9)?,
+        started_ms,
+        changed_ms: row.get::<_, Option<u64>>(8)?.unwrap_or(started_ms),
+        seq: row.get::<_, Option<u32>>(9)?.unwrap_or(0),
     })
 }
 

@@ -16,7 +16,8 @@ const BUSY: Duration = Duration::from_secs(10);
 /// One step for each schema. A step that was released is never changed; a new schema is a new step.
 const STEPS: &[M<'static>] = &[M::up(LOGS), M::up(MESSAGES)];
 
-/// Logs, and a line for each run. Events stand in the order in which they came, so that a file grows at its end
+/// Logs, and a line for each run: how it stood at its last ruling or the first event after one, and how far its log
+/// went by then. Events stand in the order in which they came, so that a file grows at its end
 /// however many runs write to it; an index finds a run's own.
 const LOGS: &str = "
     CREATE TABLE runs (
@@ -29,7 +30,6 @@ const LOGS: &str = "
         status TEXT NOT NULL,
         reason TEXT,
         started_ms INTEGER NOT NULL,
-        changed_ms INTEGER NOT NULL,
         seq INTEGER NOT NULL,
         head BLOB NOT NULL
     ) STRICT;
@@ -38,7 +38,7 @@ const LOGS: &str = "
     CREATE TABLE events (run INTEGER NOT NULL, seq INTEGER NOT NULL, link BLOB NOT NULL, body TEXT NOT NULL) STRICT;
     CREATE UNIQUE INDEX events_by_run ON events (run, seq);
     CREATE TABLE outputs (run TEXT NOT NULL, call INTEGER NOT NULL, whole TEXT NOT NULL, PRIMARY KEY (run, call)) STRICT;
-    CREATE TABLE seal (link BLOB NOT NULL) STRICT;
+    CREATE TABLE seal (link BLOB NOT NULL, events INTEGER NOT NULL) STRICT;
 ";
 
 /// What each run's message holds, and an index for runs of one mode. Files from before it show a message once
@@ -101,6 +101,8 @@ fn seal(connection: &Connection, place: &Place, chain: &Chain) -> Result<(), Jou
     match said {
         Some(said) if said == own => Ok(()),
         Some(_) => Err(JournalError::Key { place: place.name() }),
-        None => connection.execute("INSERT INTO seal (link) SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM seal)", [own]).map(|_| ()).map_err(fault),
+        None => {
+            connection.execute("INSERT INTO seal (link, events) SELECT ?1, 0 WHERE NOT EXISTS (SELECT 1 FROM seal)", [own]).map(|_| ()).map_err(fault)
+        }
     }
 }

@@ -5,13 +5,17 @@ use super::fault::Place;
 use crate::journal::chain::{Chain, Link};
 use crate::journal::projection::{Message, RunSummary};
 use crate::journal::{Batch, JournalError};
-use countersign_core::{Event, Final, NodeId, Record, Str};
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, named_params, params};
+use countersign_core::{Event, Final, NodeId, Reason, Record, Status, Str};
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, named_params, params};
+use rustc_hash::FxHashMap;
 use std::sync::{Arc, mpsc};
 use tokio::sync::{oneshot, watch};
 
 /// Most jobs in one transaction.
 const GROUP_MAX: usize = 512;
+
+/// Most runs of which the writer remembers where they stand.
+const STANDS_MAX: usize = 10_000;
 
 /// Something to write, and whom to tell.
 pub(super) struct Job {
@@ -21,40 +25,63 @@ pub(super) struct Job {
 
 /// What is written.
 pub(super) enum Work {
-    Append {
-        run: Str,
-        expected: u32,
-        /// Each with its text: made by whoever appends, so that the writer has less to do.
-        records: Vec<(Arc<Record>, String)>,
-        answer: Option<Final>,
-    },
-    Keep {
-        run: Str,
-        call: NodeId,
-        whole: Str,
-    },
+    Append(Append),
+    Keep { run: Str, call: NodeId, whole: Str },
+}
+
+/// Records to append.
+pub(super) struct Append {
+    run: Str,
+    expected: u32,
+    /// Each with its text: made by whoever appends, so that the writer has less to do.
+    records: Vec<(Arc<Record>, String)>,
+    answer: Option<Final>,
 }
 
 impl Work {
+    /// How many events it adds.
+    fn events(&self) -> usize {
+        match self {
+            Self::Append(append) => append.records.len(),
+            Self::Keep { .. } => 0,
+        }
+    }
+
     pub(super) fn append(batch: Batch<'_>) -> Result<Self, JournalError> {
         let written = |record: &Arc<Record>| {
             let text = serde_json::to_string(&**record).map_err(|e| JournalError::Store(format!("event {} cannot be written: {e}", record.seq)))?;
             Ok((record.clone(), text))
         };
         let records = batch.records.iter().map(written).collect::<Result<_, JournalError>>()?;
-        Ok(Self::Append { run: batch.run.clone(), expected: batch.expected, records, answer: batch.answer.cloned() })
+        Ok(Self::Append(Append { run: batch.run.clone(), expected: batch.expected, records, answer: batch.answer.cloned() }))
     }
 }
 
 pub(super) struct Writer {
-    pub(super) connection: Connection,
-    pub(super) place: Place,
-    pub(super) chain: Chain,
+    connection: Connection,
+    place: Place,
+    chain: Chain,
     /// Counts transactions, for those who wait for news.
-    pub(super) committed: watch::Sender<u64>,
+    committed: watch::Sender<u64>,
+    // INVARIANT: as the file has it, while `version` is the file's `data_version`.
+    stands: FxHashMap<Str, At>,
+    version: i64,
+}
+
+/// Where a run stands: its number, its newest event and that event's link, and what its line says of it.
+#[derive(Clone)]
+struct At {
+    no: i64,
+    seq: u32,
+    head: Link,
+    status: Status,
 }
 
 impl Writer {
+    pub(super) fn new(connection: Connection, place: Place, chain: Chain, committed: watch::Sender<u64>) -> Self {
+        Self { connection, place, chain, committed, stands: FxHashMap::default(), version: 0 }
+    }
+
     /// Writes until nobody can hand over anything any more.
     pub(super) fn work(mut self, jobs: &mpsc::Receiver<Job>) {
         while let Ok(first) = jobs.recv() {
@@ -71,7 +98,11 @@ impl Writer {
     /// One transaction. Where it fails as a whole, each job gets one of its own: one that does not fit must not
     /// take the others with it.
     fn commit(&mut self, mut group: Vec<Job>) {
-        match self.transact(&group) {
+        let done = self.transact(&group);
+        if done.is_err() {
+            self.stands.clear();
+        }
+        match done {
             Ok(results) => {
                 for (job, result) in group.into_iter().zip(results) {
                     let _ = job.done.send(result);
@@ -95,12 +126,16 @@ impl Writer {
         let fault = |e: rusqlite::Error| self.place.fault(&e);
         // At once for writing: the look at where a run stands and the append are one step, for other processes too.
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
+        let version = transaction.prepare_cached("PRAGMA data_version").and_then(|mut p| p.query_row([], |row| row.get(0))).map_err(fault)?;
+        if version != self.version || self.stands.len() > STANDS_MAX {
+            // Another process has written since, or too many runs are remembered.
+            self.stands.clear();
+            self.version = version;
+        }
         let mut results = Vec::with_capacity(group.len());
         for job in group {
             let done = match &job.work {
-                Work::Append { run, expected, records, answer } => {
-                    append(&transaction, &self.chain, run, *expected, records, answer.as_ref()).map_err(fault)?
-                }
+                Work::Append(append) => append.carry_out(&transaction, &self.chain, &mut self.stands).map_err(fault)?,
                 Work::Keep { run, call, whole } => {
                     let mut keep =
                         transaction.prepare_cached("INSERT OR REPLACE INTO outputs (run, call, whole) VALUES (?1, ?2, ?3)").map_err(fault)?;
@@ -110,60 +145,79 @@ impl Writer {
             };
             results.push(done);
         }
+        let added = group.iter().zip(&results).filter(|(_, done)| done.is_ok()).map(|(job, _)| job.work.events()).sum::<usize>();
+        transaction.prepare_cached("UPDATE seal SET events = events + ?1").and_then(|mut count| count.execute([added])).map_err(fault)?;
         transaction.commit().map_err(fault)?;
         Ok(results)
     }
 }
 
-/// Where a run stands: its number, the number of its last event, and that event's link.
-struct At {
-    no: i64,
-    seq: u32,
-    head: Link,
+impl Append {
+    /// The outer error fails the transaction; the inner one is the caller's own, and has changed nothing.
+    fn carry_out(
+        &self,
+        connection: &Connection,
+        chain: &Chain,
+        stands: &mut FxHashMap<Str, At>,
+    ) -> Result<Result<(), JournalError>, rusqlite::Error> {
+        let Self { run, expected, records, answer } = self;
+        let found = match stands.get(run) {
+            Some(at) => Some(at.clone()),
+            None => find(connection, run)?,
+        };
+        let seq = found.as_ref().map_or(0, |at| at.seq);
+        if seq != *expected {
+            return Ok(Err(JournalError::Stale { run: run.clone(), expected: *expected, at: seq }));
+        }
+        let Some((last, _)) = records.last() else { return Ok(Ok(())) };
+        let mut at = match found {
+            Some(at) => at,
+            None => match records.first().and_then(|(first, _)| RunSummary::begin(first)).filter(|summary| summary.run == *run) {
+                Some(summary) => {
+                    let head = chain.start(run);
+                    At { no: begin(connection, &summary, &head)?, seq: 0, head, status: summary.status }
+                }
+                None => return Ok(Err(JournalError::Store(format!("the log of run `{run}` does not begin with its `run_started`")))),
+            },
+        };
+        let mut add = connection.prepare_cached("INSERT INTO events (run, seq, link, body) VALUES (?1, ?2, ?3, ?4)")?;
+        for (record, text) in records {
+            if record.seq != at.seq + 1 {
+                let why = format!("event {} of run `{run}` does not follow event {}", record.seq, at.seq);
+                return Err(rusqlite::Error::ToSqlConversionFailure(why.into()));
+            }
+            (at.seq, at.head) = (record.seq, chain.link(&at.head, text));
+            add.execute(params![at.no, at.seq, at.head, text])?;
+        }
+        let (status, reason) = RunSummary::standing(last);
+        if status != at.status || reason.is_some() {
+            at.status = status;
+            stand(connection, &at, reason)?;
+        }
+        tell(connection, at.no, records, answer.as_ref())?;
+        stands.insert(run.clone(), at);
+        Ok(Ok(()))
+    }
 }
 
-/// One append. The outer error fails the transaction; the inner one is the caller's own, and has changed nothing.
-fn append(
-    connection: &Connection,
-    chain: &Chain,
-    run: &Str,
-    expected: u32,
-    records: &[(Arc<Record>, String)],
-    answer: Option<&Final>,
-) -> Result<Result<(), JournalError>, rusqlite::Error> {
-    let mut find = connection.prepare_cached("SELECT no, seq, head FROM runs WHERE run = ?1")?;
-    let found = find.query_row([&**run], |row| Ok(At { no: row.get(0)?, seq: row.get(1)?, head: row.get(2)? })).optional()?;
-    let at = found.as_ref().map_or(0, |at| at.seq);
-    if at != expected {
-        return Ok(Err(JournalError::Stale { run: run.clone(), expected, at }));
-    }
-    let Some((last, _)) = records.last() else { return Ok(Ok(())) };
-    let mut at = match found {
-        Some(at) => at,
-        None => match records.first().and_then(|(first, _)| RunSummary::begin(first)) {
-            Some(summary) => At { no: begin(connection, &summary)?, seq: 0, head: chain.start(run) },
-            None => return Ok(Err(JournalError::Store(format!("the log of run `{run}` does not begin with `run_started`")))),
-        },
+/// Where a run stands, as the file has it.
+fn find(connection: &Connection, run: &Str) -> Result<Option<At>, rusqlite::Error> {
+    let mut find = connection.prepare_cached(
+        "SELECT no, events.seq, link, status FROM runs JOIN events ON events.run = no
+         WHERE runs.run = ?1 ORDER BY events.seq DESC LIMIT 1",
+    )?;
+    let at = |row: &Row<'_>| {
+        let status: String = row.get(3)?;
+        Ok(At { no: row.get(0)?, seq: row.get(1)?, head: row.get(2)?, status: Status::named(&status).unwrap_or(Status::InProgress) })
     };
-    let mut add = connection.prepare_cached("INSERT INTO events (run, seq, link, body) VALUES (?1, ?2, ?3, ?4)")?;
-    for (record, text) in records {
-        if record.seq != at.seq + 1 {
-            let why = format!("event {} of run `{run}` does not follow event {}", record.seq, at.seq);
-            return Err(rusqlite::Error::ToSqlConversionFailure(why.into()));
-        }
-        (at.seq, at.head) = (record.seq, chain.link(&at.head, text));
-        add.execute(params![at.no, at.seq, at.head, text])?;
-    }
-    stand(connection, &at, last)?;
-    tell(connection, at.no, records, answer)?;
-    Ok(Ok(()))
+    find.query_row([&**run], at).optional()
 }
 
 /// The line of a new run.
-fn begin(connection: &Connection, run: &RunSummary) -> Result<i64, rusqlite::Error> {
+fn begin(connection: &Connection, run: &RunSummary, head: &Link) -> Result<i64, rusqlite::Error> {
     let mut insert = connection.prepare_cached(
-        "INSERT INTO runs (run, conversation, message, mode, title, status, started_ms, changed_ms, seq, head)
-         VALUES (:run, :conversation, :message, :mode, :title, :status, :at_ms, :at_ms, 0, x'')",
+        "INSERT INTO runs (run, conversation, message, mode, title, status, started_ms, seq, head)
+         VALUES (:run, :conversation, :message, :mode, :title, :status, :at_ms, 0, :head)",
     )?;
     insert.execute(named_params! {
         ":run": &*run.run,
@@ -173,15 +227,16 @@ fn begin(connection: &Connection, run: &RunSummary) -> Result<i64, rusqlite::Err
         ":title": &*run.title,
         ":status": run.status.name(),
         ":at_ms": run.started_ms,
+        ":head": head,
     })?;
     Ok(connection.last_insert_rowid())
 }
 
-/// How the run stands after its newest event.
-fn stand(connection: &Connection, at: &At, last: &Record) -> Result<(), rusqlite::Error> {
-    let (status, reason) = RunSummary::standing(last);
-    let mut update = connection.prepare_cached("UPDATE runs SET seq = ?2, head = ?3, changed_ms = ?4, status = ?5, reason = ?6 WHERE no = ?1")?;
-    update.execute(params![at.no, at.seq, at.head, last.at_ms, status.name(), reason.map(|r| r.name())])?;
+/// How the run stands after its newest event, and how far its log goes by then. Written when that changes, which is
+/// at a ruling and at the first event after one: in between, a line costs nothing.
+fn stand(connection: &Connection, at: &At, reason: Option<Reason>) -> Result<(), rusqlite::Error> {
+    let mut update = connection.prepare_cached("UPDATE runs SET seq = ?2, head = ?3, status = ?4, reason = ?5 WHERE no = ?1")?;
+    update.execute(params![at.no, at.seq, at.head, at.status.name(), reason.map(|r| r.name())])?;
     Ok(())
 }
 

@@ -1,0 +1,23 @@
+//! The commands of the `countersign` program. Each takes its arguments and somewhere to write, and says with which
+//! status to exit: 0 where all is well, 1 where what it looked at is not, 2 where it could not look.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`source`] | opens a journal file, or a log of one event a line |
+//! | [`runs`] | lists runs |
+//! | [`show`] | shows one run: how it stands and why |
+//! | [`verify`] | checks the hash chain of every log |
+//! | [`replay`] | rules on stored runs again |
+
+pub mod replay;
+pub mod runs;
+pub mod show;
+pub mod source;
+pub mod verify;
+
+/// What was looked at is as it should be.
+pub const GOOD: u8 = 0;
+/// What was looked at is not as it should be.
+pub const BAD: u8 = 1;
+/// It could not be looked at.
+pub const UNREADABLE: u8 = 2;

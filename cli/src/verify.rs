@@ -1,0 +1,37 @@
+//! `countersign verify`: whether every log of a journal is what was written.
+
+use crate::source::{Key, Source, wait};
+use crate::{BAD, GOOD};
+use clap::Args;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Which journal.
+#[derive(Args, Debug)]
+pub struct VerifyArgs {
+    /// The journal.
+    pub journal: PathBuf,
+    /// Its key.
+    #[command(flatten)]
+    pub key: Key,
+}
+
+/// Checks it.
+pub fn run(args: &VerifyArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
+    let (damaged, runs) = wait(async {
+        let source = Source::open(&args.journal, &args.key).await?;
+        let Source::File(journal) = &source else {
+            anyhow::bail!("`{}` is a log without a hash chain; `countersign replay` checks what it says", args.journal.display());
+        };
+        Ok((journal.verify().await?, source.names().await?.len()))
+    })?;
+    for damage in &damaged {
+        writeln!(out, "{damage}")?;
+    }
+    let sealed = if args.key.key_file.is_some() { "nobody without the key has changed it" } else { "no corruption" };
+    match damaged.len() {
+        0 => writeln!(out, "{runs} runs are whole: {sealed}")?,
+        count => writeln!(out, "{count} of {runs} runs are damaged")?,
+    }
+    Ok(if damaged.is_empty() { GOOD } else { BAD })
+}
