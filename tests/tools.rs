@@ -3,6 +3,7 @@
 mod commands;
 mod files;
 mod jobs;
+mod lost;
 
 use countersign::{NodeId, Tool, ToolError, ToolRequest};
 use countersign_connect::tool::{Folder, WritableFolder};

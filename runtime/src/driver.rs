@@ -14,7 +14,7 @@ use crate::live::{Inbox, Shared, Tip, TipCell};
 use crate::parts::Parts;
 use crate::result::RunResult;
 use act::{Done, Todo, carry_out};
-use countersign_core::{Cause, Decision, Event, NodeId, ROOT, Run, Str};
+use countersign_core::{Cause, Decision, Event, NodeId, Outcome, ROOT, Run, Str};
 use countersign_modes::{Act, Out, machine};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -299,7 +299,9 @@ impl Driver {
         if let Some(whole) = whole {
             self.to_keep.push((act.node(), whole));
         }
-        self.put(event)
+        let lost = matches!(event, Event::ToolSettled { outcome: Outcome::Lost, .. });
+        self.put(event)?;
+        if lost { self.resolve_lost() } else { Ok(()) }
     }
 }
 

@@ -63,6 +63,7 @@ impl Done {
                 let (outcome, text) = match result {
                     Ok(output) => (Outcome::Completed, output.text),
                     Err(Refusal::Hook(why)) => (Outcome::Rejected, why.into()),
+                    Err(Refusal::Tool(ToolError::Lost(why))) => (lost(ledger, call), why.into()),
                     Err(Refusal::Tool(error @ ToolError::TimedOut(_))) => (Outcome::TimedOut, error.to_string().into()),
                     Err(Refusal::Tool(error)) => (Outcome::Failed, error.to_string().into()),
                 };
@@ -105,6 +106,11 @@ fn settled(ledger: &Ledger, call: NodeId, outcome: Outcome, whole: Str) -> (Even
         None => ended(call, job, outcome, shown.into(), Some(Box::new(cut))),
     };
     (event, Some(whole))
+}
+
+/// What a call comes to whose runner is gone: one that may be run twice has failed.
+fn lost(ledger: &Ledger, call: NodeId) -> Outcome {
+    if ledger.tool_run(call).is_some_and(|r| r.declared.idempotent) { Outcome::Failed } else { Outcome::Lost }
 }
 
 fn ended(call: NodeId, job: Option<NodeId>, outcome: Outcome, text: Str, cut: Option<Box<Cut>>) -> Event {
