@@ -6,9 +6,12 @@
 //! | `tools` | `tool` | files and commands of this machine |
 //! | `fetch` | `tool::fetch` | pages over HTTP |
 //! | `models` | `model` | model providers |
+//! | `mcp` | `mcp` | tools of MCP servers |
 
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 #[cfg(feature = "models")]
 pub mod model;
 #[cfg(feature = "tools")]

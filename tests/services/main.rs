@@ -8,6 +8,7 @@
 //! | [`modes`] | every mode over real HTTP: success, and each fault |
 //! | [`text_tools`] | tools as text: a call, an answer, or neither |
 //! | [`small_model`] | a real model answers, under a schema |
+//! | [`mcp`] | tools of three MCP servers: terms, progress, cancelling, death |
 //! | [`pages`] | pages: what is fetched, cut and refused |
 //!
 //! | module | what it starts |
@@ -19,6 +20,7 @@
 
 mod aimock;
 mod llama;
+mod mcp;
 mod modes;
 mod pages;
 mod providers;

@@ -100,9 +100,9 @@ fn turns(request: &ModelRequest) -> Vec<Turn> {
             Message::User(text) => match turns.last_mut() {
                 Some(Turn::User(before)) => {
                     before.push_str("\n\n");
-                    before.push_str(text);
+                    before.push_str(&text);
                 }
-                _ => turns.push(Turn::User(text.to_owned())),
+                _ => turns.push(Turn::User(text.into_owned())),
             },
             Message::Assistant { text, calls } => {
                 // By position: a provider's own ids may be missing or repeated.
