@@ -5,6 +5,7 @@
 
 mod call;
 mod course;
+mod read;
 mod result;
 mod start;
 
@@ -23,7 +24,7 @@ use std::sync::Arc;
 pub const SCHEMA: u32 = 2;
 
 /// One event with its place in the log. Shared by ledger, journal, transcript and stream.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
 pub struct Record {
     /// From 1, without gaps.
     pub seq: u32,

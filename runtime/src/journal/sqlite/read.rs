@@ -114,7 +114,7 @@ impl Reader<'_> {
         narrow(" AND started_ms >= ?", query.since_ms.map(|ms| Box::new(ms) as _));
         narrow(" AND started_ms < ?", query.before_ms.map(|ms| Box::new(ms) as _));
         narrow(" AND instr(lower(title), lower(?)) > 0", query.text.as_ref().map(|t| Box::new(t.to_string()) as _));
-        narrow(" ORDER BY started_ms DESC, run DESC LIMIT ?", Some(Box::new(i64::try_from(query.most).unwrap_or(i64::MAX))));
+        narrow(" ORDER BY started_ms DESC, no DESC LIMIT ?", Some(Box::new(i64::try_from(query.most).unwrap_or(i64::MAX))));
         let mut rows = self.connection.prepare_cached(&sql).map_err(fault)?;
         let rows = rows.query_map(rusqlite::params_from_iter(values), summary).map_err(fault)?;
         rows.collect::<Result<_, _>>().map_err(fault)
