@@ -22,6 +22,7 @@
 //! | [`kill`] | processes killed with SIGKILL at every event and inside tools, taken up again from their file |
 //! | [`resume`] | approvals, messages and forks across processes |
 //! | [`simulation`] | thousands of seeded worlds in which processes die and journals fail |
+//! | [`typed`] | answers that have to be of a type |
 //! | [`tidy`] | what the code may not contain |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
@@ -48,6 +49,7 @@ mod scratch;
 mod simulation;
 mod tidy;
 mod tools;
+mod typed;
 
 use std::path::{Path, PathBuf};
 

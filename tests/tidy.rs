@@ -113,7 +113,7 @@ fn every_test_file_is_declared() {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let declared = match parent.file_name().unwrap_or_default().to_string_lossy().as_ref() {
             "tests" if stem == "main" || stem == "mortal" => true,
-            "services" if stem == "main" => true,
+            "services" if stem == "main" || stem == "program" => true,
             "services" => services.contains(&format!("mod {stem};")),
             "tests" => suite.contains(&format!("mod {stem};")),
             _ => read(&parent.with_extension("rs")).contains(&format!("mod {stem};")),

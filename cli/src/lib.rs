@@ -3,13 +3,20 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | `config`, `run` | carries a task out, by a file (feature `run`) |
+//! | [`init`] | writes such a file |
 //! | [`source`] | opens a journal file, or a log of one event a line |
 //! | [`runs`] | lists runs |
 //! | [`show`] | shows one run: how it stands and why |
 //! | [`verify`] | checks the hash chain of every log |
 //! | [`replay`] | rules on stored runs again |
 
+#[cfg(feature = "run")]
+pub mod config;
+pub mod init;
 pub mod replay;
+#[cfg(feature = "run")]
+pub mod run;
 pub mod runs;
 pub mod show;
 pub mod source;

@@ -29,6 +29,7 @@ pub mod result;
 pub mod runner;
 pub mod testing;
 pub mod tool;
+mod typed;
 
 pub use countersign_core::*;
 pub use countersign_modes::*;

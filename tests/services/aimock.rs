@@ -42,7 +42,8 @@ impl Mock {
             .args(["--port", "0", "--strict", "--validate-on-load", "--fixtures"])
             .arg(script.path())
             .args(flags)
-            .stderr(Stdio::null());
+            .stderr(Stdio::null())
+            .env("AIMOCK_STRICT_TURN_INDEX", "1");
         Self { server: Server::start(command, "listening on "), _script: script }
     }
 

@@ -6,6 +6,8 @@
 //! |---|---|
 //! | [`providers`] | both APIs, streamed: text, calls, reasoning, usage, finish reasons, faults, keys |
 //! | [`modes`] | every mode over real HTTP: success, and each fault |
+//! | [`terminal`] | `countersign run`: files, places of errors, answers, events, Ctrl-C |
+//! | [`new_user`] | how many lines a first agent takes, and that they work |
 //! | [`text_tools`] | tools as text: a call, an answer, or neither |
 //! | [`small_model`] | a real model answers, under a schema |
 //! | [`mcp`] | tools of three MCP servers: terms, progress, cancelling, death |
@@ -22,8 +24,10 @@ mod aimock;
 mod llama;
 mod mcp;
 mod modes;
+mod new_user;
 mod pages;
 mod providers;
 mod server;
 mod small_model;
+mod terminal;
 mod text_tools;

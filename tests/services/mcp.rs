@@ -105,12 +105,12 @@ async fn a_changed_definition_needs_a_new_word() {
 
 #[tokio::test]
 async fn progress_keeps_a_call_alive_and_silence_ends_it() {
-    let patience = Patience { silence: Duration::from_millis(1_500), whole: Duration::from_secs(60) };
+    let patience = Patience { silence: Duration::from_secs(3), whole: Duration::from_secs(60) };
     let server = Server::connect("everything", &node("server-everything", &["stdio"]), patience).await.expect("it is there");
     let long = named(&server, &Terms::default(), "everything__trigger-long-running-operation");
-    // Twice as long as anybody waits in silence, with a sign of progress every second.
-    let said = call(&long, json!({"duration": 3, "steps": 3})).await;
-    assert!(said.as_ref().is_ok_and(|text| text.contains("3")), "{said:?}");
+    // Twice as long as anybody waits in silence, with a sign of progress every half second.
+    let said = call(&long, json!({"duration": 6, "steps": 12})).await;
+    assert!(said.as_ref().is_ok_and(|text| text.contains("6")), "{said:?}");
     let said = call(&long, json!({"duration": 20, "steps": 1})).await;
     assert_eq!(said, Err(ToolError::TimedOut(patience.silence)));
     // Whoever gave up is still served.
@@ -239,7 +239,7 @@ async fn a_server_that_cannot_be_used_says_why() {
     assert!(matches!(Server::connect("gone", &gone, Patience::default()).await, Err(McpError::Reach { .. })));
     assert!(matches!(Server::connect("a b", &gone, Patience::default()).await, Err(McpError::Name(_))));
     let mute = Launch::Program(Program::new(&["sleep", "600"]));
-    let patience = Patience { silence: Duration::from_millis(200), ..Patience::default() };
+    let patience = Patience { whole: Duration::from_millis(200), ..Patience::default() };
     let why = Server::connect("mute", &mute, patience).await.err().map(|e| e.to_string()).unwrap_or_default();
     assert!(why.contains("did not answer within 200ms"), "{why}");
 }

@@ -23,7 +23,7 @@ pub struct Server {
     tools: Vec<Definition>,
 }
 
-/// How long a call may go on, in all and without a sign of progress.
+/// How long a call may go on, in all and without a sign of progress. Connecting may take as long as a whole call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
     /// Without progress.
@@ -105,11 +105,11 @@ impl Server {
                 Launch::Url(address) => serve_client(watch, address.connect().map_err(|e| e.to_string())?).await.map_err(|e| e.to_string()),
             }
         };
-        let late = |_| reach(format!("it did not answer within {:?}", patience.silence));
-        let service = tokio::time::timeout(patience.silence, greeted).await.map_err(late)?.map_err(reach)?;
+        let late = |_| reach(format!("it did not answer within {:?}", patience.whole));
+        let service = tokio::time::timeout(patience.whole, greeted).await.map_err(late)?.map_err(reach)?;
         let peer = service.peer().clone();
         // A server without resources or prompts is fine: it is not asked for any.
-        let listed = tokio::time::timeout(patience.silence, peer.list_all_tools()).await.map_err(late)?;
+        let listed = tokio::time::timeout(patience.whole, peer.list_all_tools()).await.map_err(late)?;
         let tools: Vec<Definition> = listed.map_err(|e| reach(e.to_string()))?.iter().map(Definition::of).collect();
         let now = Mutex::new(digests(&tools));
         let link = Arc::new(Link { server: name.to_owned(), peer, patience, changed, now, _service: service });

@@ -10,8 +10,8 @@ pub struct Settings {
     /// What the provider speaks.
     #[serde(default)]
     pub api: Api,
-    /// Where it is, up to and with the version, such as `http://127.0.0.1:8080/v1`. The provider's own where it
-    /// is left out.
+    /// Where it is, up to and with the version, such as `http://127.0.0.1:8080/v1`. Where it is left out, what
+    /// `OPENAI_BASE_URL` or `ANTHROPIC_BASE_URL` says, else the provider's own.
     #[serde(default)]
     pub base_url: Option<String>,
     /// The model, as the provider calls it.
@@ -146,12 +146,13 @@ impl Settings {
 
     /// Where the provider is.
     pub(super) fn base(&self) -> String {
-        let own = match self.api {
-            Api::Openai => "https://api.openai.com/v1",
-            Api::Anthropic => "https://api.anthropic.com/v1",
+        let (variable, own) = match self.api {
+            Api::Openai => ("OPENAI_BASE_URL", "https://api.openai.com/v1"),
+            Api::Anthropic => ("ANTHROPIC_BASE_URL", "https://api.anthropic.com/v1"),
         };
+        let base = self.base_url.clone().or_else(|| std::env::var(variable).ok()).unwrap_or_else(|| own.to_owned());
         // The last part of an address without a slash behind it would be replaced.
-        format!("{}/", self.base_url.as_deref().unwrap_or(own).trim_end_matches('/'))
+        format!("{}/", base.trim_end_matches('/'))
     }
 }
 
