@@ -74,3 +74,28 @@ async fn an_answer_that_comes_after_the_user_has_cancelled_is_none() {
     assert_eq!(replies(&result), 2);
     assert!(result.final_response.is_none());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_reaps_calls_steps_sub_agents_and_jobs_that_are_under_way() {
+    let forever = |name: &'static str, declared: Declared| {
+        FnTool::new(name, "never ends", declared, |_: serde_json::Value| std::future::pending::<Result<String, ToolError>>())
+    };
+    let tools = || (forever("hang", Declared::run(Effect::Write)), forever("build", Declared { background: true, ..Declared::run(Effect::Write) }));
+    let script = |r: &ModelRequest| match (&*r.agent.name, turns(r)) {
+        ("main", 0) => ModelReply::call("task", r#"{"task":"a"}"#).and_call("build", "1"),
+        _ => ModelReply::call("hang", "1"),
+    };
+    let (hang, build) = tools();
+    let main = Agent::new("main", "").tool(ToolSpec::delegate("task", "helper")).tool(build.spec());
+    let builder = Runner::builder(Deep::default(), testing::ScriptedModel(script)).agent(main).agent(Agent::new("helper", "").tool(hang.spec()));
+    let live = builder.tool(hang).tool(build).build().unwrap().start("r", "task").unwrap();
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    live.cancel(CancelWhen::AtOnce);
+    let result = live.result().await.unwrap();
+    let ledger = result.run.ledger();
+    assert_eq!(result.reason(), Reason::UserCancelled);
+    assert_eq!(ledger.tool_runs().len(), 3);
+    assert!(ledger.tool_runs().iter().all(|r| r.state == RunState::Settled(Outcome::Cancelled)), "{:?}", ledger.tool_runs());
+    assert!(ledger.activations().iter().all(|a| !a.open || a.id == ROOT) && ledger.open().jobs.is_empty());
+    replay_equal(&result);
+}

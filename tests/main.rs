@@ -21,6 +21,7 @@
 //! | [`journal`] | what every journal promises, of each that there is |
 //! | [`kill`] | processes killed with SIGKILL at every event and inside tools, taken up again from their file |
 //! | [`resume`] | approvals, messages and forks across processes |
+//! | [`orphans`] | what a process leaves behind, and what fails beside other work |
 //! | [`simulation`] | thousands of seeded worlds in which processes die and journals fail |
 //! | [`typed`] | answers that have to be of a type |
 //! | [`tidy`] | what the code may not contain |
@@ -42,6 +43,7 @@ mod live_resume;
 mod live_suite;
 mod models;
 mod oracle;
+mod orphans;
 mod real_input;
 mod resume;
 mod scenarios;

@@ -11,10 +11,6 @@ impl Ledger {
         let id = self.node(NodeKind::Job, self.jobs.len(), &[rests]);
         self.jobs.push(Job { id, activation, call, outcome: None });
         self.open.jobs.add(id);
-        if let Some(call) = call {
-            // Somebody knows of it again.
-            self.open.lost.remove(call);
-        }
         let Some(run) = call.and_then(|c| self.run_mut(c)) else { return };
         run.job = Some(id);
         let (call, state, declared) = (run.id, run.state, run.declared);
@@ -60,6 +56,7 @@ impl Ledger {
                 self.set_run(call, RunState::Lost);
                 self.open.lost.add(call);
             } else {
+                self.open.lost.remove(call);
                 self.set_run(call, RunState::Settled(outcome));
             }
             self.judge(call, outcome, declared.effect, reply_seq, record.seq);
