@@ -129,7 +129,7 @@ async fn a_resume_that_cannot_start_leaves_grants_unconsumed() {
     let model = || ScriptedModel(|_: &ModelRequest| ModelReply::text("x"));
     let other_mode = Runner::builder(Deep::default(), model()).agent(Agent::new("main", "")).journal(journal()).build().unwrap();
     let no_tool = Runner::builder(Single::default(), model()).agent(Agent::new("main", "")).journal(journal()).build().unwrap();
-    let no_agent = Runner::builder(Single { agent: "boss".into() }, model()).agent(Agent::new("boss", "")).journal(journal()).build().unwrap();
+    let no_agent = Runner::builder(Single { agent: "boss" }, model()).agent(Agent::new("boss", "")).journal(journal()).build().unwrap();
     for (runner, lacks) in [(other_mode, "mode `single`"), (no_tool, "tool `pay`"), (no_agent, "agent `main`")] {
         let why = runner.resume("r", vec![verdict(waiting(&parked)[0], true)], None).await.err().expect("it lacks something");
         assert!(matches!(&why, DriveError::Unfit { missing, .. } if missing.contains(lacks)), "{why}");

@@ -22,7 +22,7 @@ pub fn declared(tool: &str) -> Declared {
 /// A mode of the seed's choice, with its agents.
 pub fn stage(seed: u64, model: impl Model + 'static) -> RunnerBuilder {
     let tools =
-        |agent: Agent| TOOLS.iter().fold(agent, |agent, tool| agent.tool(ToolSpec::run(*tool, "", json!({ "type": "object" }), declared(tool))));
+        |agent: Agent| TOOLS.iter().fold(agent, |agent, tool| agent.tool(ToolSpec::run(tool, "", json!({ "type": "object" }), declared(tool))));
     let worker = |name: &str| tools(Agent::new(name, ""));
     match Dice::of(&(seed, "mode")).up_to(4) {
         0 => Runner::builder(Single::default(), model).agent(worker("main")),

@@ -178,7 +178,7 @@ struct Work {
 #[async_trait::async_trait]
 impl Tool for Work {
     fn spec(&self) -> ToolSpec {
-        ToolSpec::run(*self.name, "", serde_json::json!({ "type": "object" }), cast::declared(self.name))
+        ToolSpec::run(self.name, "", serde_json::json!({ "type": "object" }), cast::declared(self.name))
     }
 
     async fn run(&self, request: ToolRequest) -> Result<ToolOutput, ToolError> {

@@ -3,8 +3,8 @@
 //! | protocol | a call is | an answer is |
 //! |---|---|---|
 //! | native | a call of the provider | text without calls |
-//! | [`schema`] | `{"reply":{"call":"tool","arguments":{…}}}`, all of the text | `{"reply":{"answer":"…"}}` |
-//! | [`fenced`] | blocks fenced as `call`, all of the text | text without such a block |
+//! | schema | `{"reply":{"call":"tool","arguments":{…}}}`, all of the text | `{"reply":{"answer":"…"}}` |
+//! | fenced | blocks fenced as `call`, all of the text | text without such a block |
 //!
 //! What is neither is marked as markup: it is no call, and the gate does not take it for an answer.
 

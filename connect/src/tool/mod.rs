@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`folder`] | what files are looked for in: one folder, and nothing beside it |
 //! | [`list`], [`read`], [`search`] | `list_files`, `read_file`, `search_files` |
-//! | [`write`], [`patch`] | `write_file`, `patch_file`, in a folder that was opened for writing |
+//! | [`mod@write`], [`patch`] | `write_file`, `patch_file`, in a folder that was opened for writing |
 //! | `command` | `run_command`, `start_command`, `job_output`, `stop_job`: programs from a list, without a shell |
 //! | `fetch` | `fetch_url`: HTTP GET, not of private addresses (feature `fetch`) |
 //!
