@@ -8,6 +8,7 @@
 //! | [`modes`] | every mode over real HTTP: success, and each fault |
 //! | [`terminal`] | `countersign run`: files, places of errors, answers, events, Ctrl-C |
 //! | [`new_user`] | how many lines a first agent takes, and that they work |
+//! | [`windows`] | transcripts that are too long for their model |
 //! | [`text_tools`] | tools as text: a call, an answer, or neither |
 //! | [`small_model`] | a real model answers, under a schema |
 //! | [`mcp`] | tools of three MCP servers: terms, progress, cancelling, death |
@@ -31,3 +32,4 @@ mod server;
 mod small_model;
 mod terminal;
 mod text_tools;
+mod windows;

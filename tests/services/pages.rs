@@ -24,6 +24,12 @@ fn fetch(allowed: Address) -> Fetch {
     Fetch::new(allowed, Duration::from_secs(5), 20).expect("there is a client")
 }
 
+/// A page of this machine, whole.
+pub async fn get(url: &str) -> String {
+    let fetch = Fetch::new(loopback(), Duration::from_secs(5), 1 << 24).expect("there is a client");
+    fetch.get(url).await.expect("it is there")
+}
+
 fn loopback() -> Address {
     Address::and(&["127.0.0.0/8"]).expect("it is a range")
 }

@@ -3,12 +3,9 @@
 use crate::aimock::{Mock, ask};
 use countersign::{Agent, Declared, Effect, Event, Finish, FnTool, ModelReply, Policy, Reason, RunResult, Runner, Single, Status, Tool, ToolSpec};
 use countersign_connect::model::{Api, ChatModel, Protocol};
-use countersign_connect::tool::Fetch;
-use countersign_connect::tool::fetch::Address;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::time::Duration;
 
 const FENCED: &str = "```call\n{\"name\": \"look\", \"arguments\": {\"door\": \"front\"}}\n```";
 const SCHEMA: &str = r#"{"reply":{"call":"look","arguments":{"door":"front"}}}"#;
@@ -120,9 +117,7 @@ async fn a_run_without_tools_of_the_provider_is_verified() {
         let (result, mock) = run(protocol, &turns).await;
         assert_eq!((result.text(), result.reason()), (Some(ANSWER), Reason::Verified), "{protocol:?}: {}", result.log());
         // What the server was sent: no tools, the call and its result as text, and a schema where there is one.
-        let loopback = Address::and(&["127.0.0.0/8"]).expect("it is a range");
-        let fetch = Fetch::new(loopback, Duration::from_secs(5), 1 << 20).expect("there is a client");
-        let journal = fetch.get(&mock.url("/__aimock/journal")).await.expect("it keeps a journal");
+        let journal = crate::pages::get(&mock.url("/__aimock/journal")).await;
         let asked: Value = serde_json::from_str(&journal).expect("it is JSON");
         let bodies: Vec<&Value> = asked.as_array().expect("it is a list").iter().map(|entry| &entry["body"]).collect();
         assert_eq!(bodies.len(), 2);

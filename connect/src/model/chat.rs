@@ -7,6 +7,7 @@ use super::refusal::Refusals;
 use super::reply;
 use super::request;
 use super::settings::{Api, Settings};
+use super::window::{self, Compaction, KeepNewest, Turn};
 use crate::http;
 use async_trait::async_trait;
 use countersign::{Deltas, Model, ModelError, ModelReply, ModelRequest};
@@ -24,6 +25,7 @@ pub struct ChatModel {
     target: ServiceTarget,
     settings: Arc<Settings>,
     key: Option<Key>,
+    compaction: Arc<dyn Compaction>,
 }
 
 /// A model that cannot be set up.
@@ -62,7 +64,26 @@ impl ChatModel {
         // Servers on one's own machine take any key, and the crate sends one always.
         let auth = AuthData::from_single(key.as_ref().map_or("none", Key::reveal));
         let target = ServiceTarget { endpoint: Endpoint::from_owned(base), auth, model: ModelIden::new(kind, settings.model.clone()) };
-        Ok(Self { client, target, settings: Arc::new(settings), key })
+        Ok(Self { client, target, settings: Arc::new(settings), key, compaction: Arc::new(KeepNewest::default()) })
+    }
+
+    /// Shortens transcripts in another way than by [`KeepNewest`].
+    #[must_use]
+    pub fn compaction(mut self, compaction: impl Compaction + 'static) -> Self {
+        self.compaction = Arc::new(compaction);
+        self
+    }
+
+    /// The transcript, shorter where it is longer than the model's window.
+    fn turns(&self, request: &ModelRequest) -> Result<Vec<Turn>, Fault> {
+        let turns = protocol::turns(request);
+        match self.settings.window_tokens {
+            Some(most) if window::tokens(&turns) > most => {
+                let turns = self.compaction.compact(turns, most);
+                if window::are_paired(&turns) { Ok(turns) } else { Err(Fault::unpaired()) }
+            }
+            _ => Ok(turns),
+        }
     }
 
     /// How this turn is asked for.
@@ -89,7 +110,7 @@ impl ChatModel {
     }
 
     async fn ask(&self, request: &ModelRequest, deltas: &Deltas) -> Result<ModelReply, Fault> {
-        let said = protocol::write(request, &self.settings);
+        let said = protocol::write(request, &self.settings, self.turns(request)?);
         let refusals = Arc::new(Refusals::default());
         let options = self.options(&said, &refusals);
         let whole = Duration::from_millis(self.settings.patience.whole_ms);

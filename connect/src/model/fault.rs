@@ -37,6 +37,12 @@ impl Fault {
         Self { message: "the stream ended before the answer did".to_owned(), partial: String::new(), again: Again::Later }
     }
 
+    /// A transcript was made shorter so that a call has lost its result, or a result its call.
+    pub(super) fn unpaired() -> Self {
+        let message = "the transcript was shortened between a call and its result; a compaction keeps them together".to_owned();
+        Self { message, partial: String::new(), again: Again::Never }
+    }
+
     /// With the text that had come by then.
     pub(super) fn with(mut self, partial: String) -> Self {
         self.partial = partial;

@@ -12,6 +12,7 @@
 //! | [`chat`] | the model |
 //! | [`key`] | a key from the environment, that nobody can print |
 //! | [`protocol`] | tools for models that have none of their own |
+//! | [`window`] | transcripts that are too long |
 //! | [`by_agent`] | one model for each agent |
 //!
 //! Provider, HTTP and their types stay in here.
@@ -25,7 +26,9 @@ mod refusal;
 mod reply;
 mod request;
 pub mod settings;
+pub mod window;
 
 pub use by_agent::ByAgent;
 pub use chat::{ChatModel, SetupError};
 pub use settings::{Api, Protocol, Settings};
+pub use window::{Compaction, KeepNewest};

@@ -13,6 +13,7 @@ mod markup;
 mod schema;
 
 use super::settings::{Protocol, Settings};
+use super::window::{Called, Came, Turn};
 use countersign::transcript::{Message, message};
 use countersign::{Agent, Finish, ModelReply, ModelRequest, NodeId, Outcome, ToolCall, ToolKind, ToolSpec};
 use serde_json::Value;
@@ -30,17 +31,9 @@ pub(super) struct Said {
     pub(super) must_call: bool,
 }
 
-/// One message. A call is its id, its name and its arguments; a result the id, the name and the text.
-pub(super) enum Turn {
-    User(String),
-    Assistant { text: String, calls: Vec<(String, String, String)> },
-    Results(Vec<(String, String, String)>),
-}
-
-/// Writes a request out.
-pub(super) fn write(request: &ModelRequest, settings: &Settings) -> Said {
+/// Writes a request out, in these turns.
+pub(super) fn write(request: &ModelRequest, settings: &Settings, turns: Vec<Turn>) -> Said {
     let agent = &*request.agent;
-    let turns = turns(request);
     let native = Said { system: agent.instructions.to_string(), turns, tools: Vec::new(), shape: None, must_call: false };
     if agent.tools.is_empty() {
         return native;
@@ -92,7 +85,7 @@ fn required(agent: &Agent) -> Option<&ToolSpec> {
 
 /// The transcript as messages: the results of a reply's calls directly after it, and what was said to the agent
 /// meanwhile after those. A call whose result is not there yet says so.
-fn turns(request: &ModelRequest) -> Vec<Turn> {
+pub(super) fn turns(request: &ModelRequest) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
     let mut placed: BTreeMap<NodeId, (usize, usize)> = BTreeMap::new();
     for said in request.transcript.iter().filter_map(message) {
@@ -107,10 +100,16 @@ fn turns(request: &ModelRequest) -> Vec<Turn> {
             Message::Assistant { text, calls } => {
                 // By position: a provider's own ids may be missing or repeated.
                 let id = |node: NodeId| format!("call_{node}");
-                let made = calls.iter().map(|(node, call)| (id(*node), call.name.to_string(), call.args.to_string())).collect();
+                let called =
+                    |(node, call): &(NodeId, &countersign::Call)| Called { id: id(*node), name: call.name.to_string(), args: call.args.to_string() };
+                let made = calls.iter().map(called).collect();
                 turns.push(Turn::Assistant { text: text.to_owned(), calls: made });
                 if !calls.is_empty() {
-                    let pending = |(node, call): &(NodeId, &countersign::Call)| (id(*node), call.name.to_string(), "[no result yet]".to_owned());
+                    let pending = |(node, call): &(NodeId, &countersign::Call)| Came {
+                        id: id(*node),
+                        name: call.name.to_string(),
+                        text: "[no result yet]".to_owned(),
+                    };
                     placed.extend(calls.iter().enumerate().map(|(at, (node, _))| (*node, (turns.len(), at))));
                     turns.push(Turn::Results(calls.iter().map(pending).collect()));
                 }
@@ -120,8 +119,8 @@ fn turns(request: &ModelRequest) -> Vec<Turn> {
                     Turn::Results(results) => results.get_mut(*at),
                     _ => None,
                 });
-                if let Some((_, _, shown)) = place {
-                    *shown = if outcome == Outcome::Completed { text } else { format!("[{}] {text}", outcome_name(outcome)) };
+                if let Some(came) = place {
+                    came.text = if outcome == Outcome::Completed { text } else { format!("[{}] {text}", outcome_name(outcome)) };
                 }
             }
         }
@@ -134,7 +133,7 @@ fn outcome_name(outcome: Outcome) -> String {
 }
 
 /// Calls and results as text, for a model that has no tools of its own.
-fn told(turns: Vec<Turn>, written: impl Fn(&[(String, String, String)]) -> String) -> Vec<Turn> {
+fn told(turns: Vec<Turn>, written: impl Fn(&[Called]) -> String) -> Vec<Turn> {
     let mut out: Vec<Turn> = Vec::new();
     for turn in turns {
         let turn = match turn {
@@ -143,7 +142,7 @@ fn told(turns: Vec<Turn>, written: impl Fn(&[(String, String, String)]) -> Strin
                 Turn::Assistant { text: if text.trim().is_empty() { calls } else { format!("{text}\n{calls}") }, calls: Vec::new() }
             }
             Turn::Results(results) => {
-                let shown: Vec<String> = results.iter().map(|(_, name, text)| format!("Result of `{name}`:\n{text}")).collect();
+                let shown: Vec<String> = results.iter().map(|came| format!("Result of `{}`:\n{}", came.name, came.text)).collect();
                 Turn::User(shown.join("\n\n"))
             }
             turn => turn,

@@ -1,6 +1,7 @@
 //! Writing a request as the provider's crate wants it.
 
-use super::protocol::{Said, Turn};
+use super::protocol::Said;
+use super::window::Turn;
 use genai::chat::{ChatMessage, ChatRequest, MessageContent, Tool, ToolCall, ToolResponse};
 use serde_json::{Value, json};
 
@@ -24,10 +25,10 @@ fn message(turn: &Turn) -> ChatMessage {
             ChatMessage::assistant(if text.trim().is_empty() { "(nothing)" } else { text.as_str() })
         }
         Turn::Assistant { text, calls } => {
-            let calls = calls.iter().map(|(id, name, args)| ToolCall {
-                call_id: id.clone(),
-                fn_name: name.clone(),
-                fn_arguments: object(args),
+            let calls = calls.iter().map(|call| ToolCall {
+                call_id: call.id.clone(),
+                fn_name: call.name.clone(),
+                fn_arguments: object(&call.args),
                 thought_signatures: None,
             });
             let mut content = MessageContent::from_text(text.as_str());
@@ -38,7 +39,7 @@ fn message(turn: &Turn) -> ChatMessage {
             ChatMessage::assistant(content)
         }
         Turn::Results(results) => {
-            let results: Vec<ToolResponse> = results.iter().map(|(id, name, text)| ToolResponse::new(id, text).with_fn_name(name)).collect();
+            let results: Vec<ToolResponse> = results.iter().map(|came| ToolResponse::new(&came.id, &came.text).with_fn_name(&came.name)).collect();
             ChatMessage::from(results)
         }
     }

@@ -26,6 +26,10 @@ pub struct Settings {
     /// Most tokens of one reply; the provider's limit where it is left out.
     #[serde(default)]
     pub max_tokens: Option<u32>,
+    /// How many tokens the model can be given. A transcript that is longer is made shorter for each call; the
+    /// ledger keeps the whole. No limit where it is left out.
+    #[serde(default)]
+    pub window_tokens: Option<usize>,
     /// Sampling temperature.
     #[serde(default)]
     pub temperature: Option<f64>,
@@ -136,6 +140,7 @@ impl Settings {
             key_env: None,
             protocol: Protocol::Native,
             max_tokens: None,
+            window_tokens: None,
             temperature: None,
             seed: None,
             price: Price::default(),

@@ -1,6 +1,7 @@
 //! Calls as fenced blocks, for models of which nothing can be asked but text.
 
 use super::{Meant, described, markup, required};
+use crate::model::window::Called;
 use countersign::{Agent, ToolCall};
 use serde::Deserialize;
 use serde_json::Value;
@@ -31,11 +32,11 @@ pub(super) fn instructions(agent: &Agent) -> String {
 }
 
 /// Calls as this protocol writes them.
-pub(super) fn written(calls: &[(String, String, String)]) -> String {
-    let block = |(_, name, args): &(String, String, String)| {
+pub(super) fn written(calls: &[Called]) -> String {
+    let block = |call: &Called| {
         // What a model once wrote as arguments need not be JSON.
-        let args = serde_json::from_str(args).unwrap_or_else(|_| Value::String(args.clone()));
-        format!("{OPEN}\n{}\n{CLOSE}", serde_json::json!({"name": name, "arguments": args}))
+        let args = serde_json::from_str(&call.args).unwrap_or_else(|_| Value::String(call.args.clone()));
+        format!("{OPEN}\n{}\n{CLOSE}", serde_json::json!({"name": call.name, "arguments": args}))
     };
     calls.iter().map(block).collect::<Vec<_>>().join("\n")
 }

@@ -4,6 +4,7 @@
 
 use super::{Meant, described, required};
 use crate::model::settings::Bounds;
+use crate::model::window::Called;
 use countersign::{Agent, ToolCall, ToolSpec};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -65,10 +66,10 @@ pub(super) fn of(agent: &Agent, bounds: Option<Bounds>) -> Value {
 }
 
 /// Calls as this protocol writes them.
-pub(super) fn written(agent: &Agent, calls: &[(String, String, String)]) -> String {
-    let one = |(_, name, args): &(String, String, String)| {
-        let args: Value = serde_json::from_str(args).unwrap_or_else(|_| Value::String(args.clone()));
-        if alone(agent).is_some() { args.to_string() } else { json!({"reply": {"call": name, "arguments": args}}).to_string() }
+pub(super) fn written(agent: &Agent, calls: &[Called]) -> String {
+    let one = |call: &Called| {
+        let args: Value = serde_json::from_str(&call.args).unwrap_or_else(|_| Value::String(call.args.clone()));
+        if alone(agent).is_some() { args.to_string() } else { json!({"reply": {"call": call.name, "arguments": args}}).to_string() }
     };
     calls.iter().map(one).collect::<Vec<_>>().join("\n")
 }
