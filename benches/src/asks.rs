@@ -31,23 +31,31 @@ impl Mode for Chain {
 
 pub(crate) fn rows() -> Vec<Row> {
     let rt = runtime();
-    [10, 100, 1000]
-        .into_iter()
-        .flat_map(|n| {
-            let journal = Arc::new(MemoryJournal::new());
-            let model = ScriptedModel(|_: &ModelRequest| ModelReply::text("done"));
-            let policy = Policy { require_execution_evidence: false, ..policy(n) };
-            let built = Runner::builder(Chain(n), model).agent(Agent::new("main", "")).policy(policy).journal(journal.clone()).build();
-            let Ok(runner) = built else { return Vec::new() };
-            let mut chain = || {
-                rt.block_on(async {
-                    let Ok(result) = runner.run("task").await else { return };
-                    assert_eq!(result.text(), Some("done"), "{:?}", result.decision);
-                    journal.forget(&result.decision.run_id);
-                });
-            };
-            let us = interleaved((20_000 / n).max(5), &mut [&mut chain]);
-            us.into_iter().map(|us| Row::new("countersign, a chain of questions", n, us / n as f64, "question")).collect()
-        })
-        .collect()
+    let at = |n: usize| {
+        let (runner, journal) = runner(n)?;
+        let us = interleaved((20_000 / n).max(5), &mut [&mut || rt.block_on(run(&runner, &journal))]);
+        us.first().map(|us| Row::new("countersign, a chain of questions", n, us / n as f64, "question"))
+    };
+    [10, 100, 1000].into_iter().filter_map(at).collect()
+}
+
+/// Some runs in a row, for an instruction counter.
+pub(crate) fn once(n: usize, reps: usize) {
+    let rt = runtime();
+    let Some((runner, journal)) = runner(n) else { return };
+    (0..reps).for_each(|_| rt.block_on(run(&runner, &journal)));
+}
+
+fn runner(n: usize) -> Option<(Runner, Arc<MemoryJournal>)> {
+    let journal = Arc::new(MemoryJournal::new());
+    let model = ScriptedModel(|_: &ModelRequest| ModelReply::text("done"));
+    let policy = Policy { require_execution_evidence: false, ..policy(n) };
+    let built = Runner::builder(Chain(n), model).agent(Agent::new("main", "")).policy(policy).journal(journal.clone()).build();
+    Some((built.ok()?, journal))
+}
+
+async fn run(runner: &Runner, journal: &MemoryJournal) {
+    let Ok(result) = runner.run("task").await else { return };
+    assert_eq!(result.text(), Some("done"), "{:?}", result.decision);
+    journal.forget(&result.decision.run_id);
 }

@@ -21,7 +21,7 @@ mod turn;
 use measure::Row;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: countersign-benches turn|fleet|team|asks|ledger|durable|recover|instructions|all [--json]\n       countersign-benches once ours|hand N REPS    (for an instruction counter)";
+const USAGE: &str = "usage: countersign-benches turn|fleet|team|asks|ledger|durable|recover|instructions|all [--json]\n       countersign-benches once ours|hand|asks|team N REPS    (for an instruction counter)";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -41,8 +41,12 @@ fn main() -> ExitCode {
                 show(&rows(), json);
             }
         }
-        ["once", who @ ("ours" | "hand"), n, reps] => match (n.parse(), reps.parse()) {
-            (Ok(n), Ok(reps)) => turn::once(who, n, reps),
+        ["once", who @ ("ours" | "hand" | "asks" | "team"), n, reps] => match (n.parse(), reps.parse()) {
+            (Ok(n), Ok(reps)) => match *who {
+                "asks" => asks::once(n, reps),
+                "team" => team::once(reps),
+                who => turn::once(who, n, reps),
+            },
             _ => return usage(),
         },
         ["fleet-child", who, latency] => fleet::child(who, latency.parse().unwrap_or(0)),

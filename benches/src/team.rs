@@ -15,16 +15,23 @@ pub(crate) fn rows() -> Vec<Row> {
     let rt = runtime();
     let journal = Arc::new(MemoryJournal::new());
     let Some(runner) = runner(journal.clone()) else { return Vec::new() };
-    let mut team = || {
-        rt.block_on(async {
-            let Ok(result) = runner.run("why is it slow").await else { return };
-            assert_eq!((result.text(), result.reason()), (Some("It was the index."), Reason::Verified), "{:?}", result.decision);
-            assert_eq!(result.decision.evidence_refs.len(), SPECIALISTS.len() * CALLS);
-            journal.forget(&result.decision.run_id);
-        });
-    };
-    let us = interleaved(500, &mut [&mut team]);
+    let us = interleaved(500, &mut [&mut || rt.block_on(run(&runner, &journal))]);
     us.into_iter().map(|us| Row::new("countersign, supervisor and three", CALLS, us, "run")).collect()
+}
+
+/// Some runs in a row, for an instruction counter.
+pub(crate) fn once(reps: usize) {
+    let rt = runtime();
+    let journal = Arc::new(MemoryJournal::new());
+    let Some(runner) = runner(journal.clone()) else { return };
+    (0..reps).for_each(|_| rt.block_on(run(&runner, &journal)));
+}
+
+async fn run(runner: &Runner, journal: &MemoryJournal) {
+    let Ok(result) = runner.run("why is it slow").await else { return };
+    assert_eq!((result.text(), result.reason()), (Some("It was the index."), Reason::Verified), "{:?}", result.decision);
+    assert_eq!(result.decision.evidence_refs.len(), SPECIALISTS.len() * CALLS);
+    journal.forget(&result.decision.run_id);
 }
 
 fn runner(journal: Arc<MemoryJournal>) -> Option<Runner> {

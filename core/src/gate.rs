@@ -4,6 +4,7 @@
 //! `ground`, first match first; what it means is fixed by `verdict`, one arm each. Nothing else in the
 //! program can make a [`Final`].
 
+mod findings;
 mod record;
 mod standing;
 
@@ -16,7 +17,6 @@ use crate::policy::OnMissingEvidence;
 use record::{completion, write};
 use serde::Serialize;
 use standing::{ambiguous_approval, deliverable_unverified, filtered, no_progress, only_control_is_out, others_run, spent};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// The version of the precedence below, recorded with each run.
@@ -140,7 +140,12 @@ impl Gate {
 
     /// Whether it has every one of these checks, in these versions.
     pub fn has_all(&self, checks: &Arc<[CheckName]>) -> bool {
-        *checks == self.names || checks.iter().all(|c| self.names.contains(c))
+        self.is_of(checks) || checks.iter().all(|c| self.names.contains(c))
+    }
+
+    /// Whether a run was begun with these very checks. One that this gate began shares their names with it.
+    fn is_of(&self, checks: &Arc<[CheckName]>) -> bool {
+        Arc::ptr_eq(checks, &self.names) || *checks == self.names
     }
 
     /// Rules on the run. Pure, total, and the same however often it is asked.
@@ -172,47 +177,6 @@ impl Gate {
         });
         (decision, final_)
     }
-
-    fn findings(&self, view: &View<'_>) -> Vec<Finding> {
-        let mut found: Vec<Finding> = Vec::new();
-        let recorded = view.ledger.started().map(|s| &s.checks);
-        let nothing: Arc<[CheckName]> = Arc::default();
-        let recorded = recorded.unwrap_or(&nothing);
-        // A run of this very gate is the common case: nothing has to be looked up then.
-        let same = *recorded == self.names;
-        let in_force = |at: usize| same || self.names.get(at).is_some_and(|n| recorded.iter().any(|r| r.name == n.name));
-        for (_, check) in self.checks.iter().enumerate().filter(|(at, _)| in_force(*at)) {
-            let said = catch_unwind(AssertUnwindSafe(|| check.examine(view))).unwrap_or_else(|_| Err("it panicked".into()));
-            match said {
-                Ok(None) => {}
-                Ok(Some(finding)) => found.push(finding),
-                Err(why) => found.push(unusable(view, check.name(), &why)),
-            }
-        }
-        for missing in recorded.iter().filter(|r| !same && !self.names.contains(r)) {
-            found.push(unusable(view, &missing.name, &format!("version {} of it is not available here", missing.version)));
-        }
-        if let Some(why) = infeasible(view) {
-            let remedy = "change the policy and start a new run".into();
-            found.push(Finding { check: "policy_feasible".into(), subjects: Vec::new(), message: why, remedy });
-        }
-        found
-    }
-}
-
-/// A check that could not be asked is a finding, never a pass.
-fn unusable(view: &View<'_>, check: &str, why: &str) -> Finding {
-    Finding {
-        check: check.into(),
-        subjects: vec![view.ledger.reference(view.scope)],
-        message: format!("the check could not rule: {why}"),
-        remedy: "mend or install the check, then ask again".into(),
-    }
-}
-
-/// What no run could meet: the run's builder refuses it before a token is spent; a foreign log may still carry it.
-fn infeasible(view: &View<'_>) -> Option<String> {
-    view.is_root().then(|| view.policy().infeasible()).flatten()
 }
 
 /// What speaks for a ruling. In the order of precedence.

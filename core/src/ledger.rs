@@ -22,7 +22,6 @@ use crate::node::{NodeId, NodeKind, ROOT, Ref, Str};
 use crate::policy::{Limits, ModeRules, Policy, Reconciliation};
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::FxHashMap;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Everything known about one run.
@@ -50,8 +49,6 @@ pub struct Ledger {
     words: FxHashMap<u64, NodeId>,
     /// Where the limits in force were set, once a resume raised them.
     limits_from: Option<u32>,
-    /// Approvals that changed the arguments, with the event that says so.
-    edited_args: FxHashMap<NodeId, u32>,
     /// The transfer that handed the answer over for good.
     terminal_transfer: Option<NodeId>,
     attestations: Vec<NodeId>,
@@ -59,9 +56,10 @@ pub struct Ledger {
     guarded: Option<(NodeId, Vec<u32>)>,
     denied_steps: u32,
     /// Events of messages that wait for an accepted finish, in order.
-    queued: VecDeque<u32>,
+    queued: Vec<u32>,
     open: Open,
     totals: Totals,
+    /// What a node is about to rest on: one list, used again.
     scratch: Vec<NodeId>,
 }
 
@@ -96,12 +94,11 @@ impl Ledger {
             conflicts: None,
             words: FxHashMap::default(),
             limits_from: None,
-            edited_args: FxHashMap::default(),
             terminal_transfer: None,
             attestations: Vec::new(),
             guarded: None,
             denied_steps: 0,
-            queued: VecDeque::new(),
+            queued: Vec::new(),
             open: Open::default(),
             totals: Totals::default(),
             scratch: Vec::new(),
@@ -144,7 +141,7 @@ impl Ledger {
     /// The policy in force. Limits may have been raised since: see [`Ledger::limits`].
     pub fn policy(&self) -> &Policy {
         static EMPTY: std::sync::LazyLock<Policy> = std::sync::LazyLock::new(Policy::default);
-        self.started().map_or(&EMPTY, |s| &s.policy)
+        self.started().map_or_else(|| &*EMPTY, |s| &s.policy)
     }
 
     /// The limits in force: the policy's, or those of the newest resume that raised them.
@@ -190,13 +187,17 @@ impl Ledger {
         u32::try_from(self.graph.node_count()).unwrap_or(u32::MAX)
     }
 
-    fn slot(&self, node: NodeId, kinds: &[NodeKind]) -> Option<usize> {
-        self.data(node).filter(|d| kinds.contains(&d.kind)).map(|d| d.slot as usize)
+    fn slot(&self, node: NodeId, kind: NodeKind) -> Option<usize> {
+        self.data(node).filter(|d| d.kind == kind).map(|d| d.slot as usize)
+    }
+
+    fn call_slot(&self, node: NodeId) -> Option<usize> {
+        self.data(node).filter(|d| d.kind.is_call()).map(|d| d.slot as usize)
     }
 
     /// An activation.
     pub fn activation(&self, node: NodeId) -> Option<&Activation> {
-        self.activations.get(self.slot(node, &[NodeKind::Activation])?)
+        self.activations.get(self.slot(node, NodeKind::Activation)?)
     }
 
     /// Every activation, oldest first.
@@ -206,7 +207,7 @@ impl Ledger {
 
     /// A tool run, transfer or delegation.
     pub fn tool_run(&self, node: NodeId) -> Option<&ToolRun> {
-        self.runs.get(self.slot(node, CALLS)?)
+        self.runs.get(self.call_slot(node)?)
     }
 
     /// Every call, oldest first.
@@ -224,7 +225,7 @@ impl Ledger {
 
     /// The arguments with which a call is to run: as its approver left them.
     pub fn args(&self, run: &ToolRun) -> Option<&Str> {
-        let edited = run.approval.and_then(|a| self.edited_args.get(&a)).and_then(|seq| match self.event(*seq) {
+        let edited = run.approval.and_then(|a| self.approval(a)?.edited).and_then(|seq| match self.event(seq) {
             Some(Event::ApprovalSettled { args, .. }) => args.as_ref(),
             _ => None,
         });
@@ -233,12 +234,12 @@ impl Ledger {
 
     /// A background job.
     pub fn job(&self, node: NodeId) -> Option<&Job> {
-        self.jobs.get(self.slot(node, &[NodeKind::Job])?)
+        self.jobs.get(self.slot(node, NodeKind::Job)?)
     }
 
     /// A result.
     pub fn result(&self, node: NodeId) -> Option<&ResultState> {
-        self.results.get(self.slot(node, &[NodeKind::Result])?)
+        self.results.get(self.slot(node, NodeKind::Result)?)
     }
 
     /// Every result, oldest first.
@@ -248,7 +249,7 @@ impl Ledger {
 
     /// A plan step.
     pub fn step(&self, node: NodeId) -> Option<&Step> {
-        self.steps.get(self.slot(node, &[NodeKind::Step])?)
+        self.steps.get(self.slot(node, NodeKind::Step)?)
     }
 
     /// What a step is.
@@ -261,17 +262,17 @@ impl Ledger {
 
     /// A request for approval.
     pub fn approval(&self, node: NodeId) -> Option<&Approval> {
-        self.approvals.get(self.slot(node, &[NodeKind::Approval])?)
+        self.approvals.get(self.slot(node, NodeKind::Approval)?)
     }
 
     /// A question to the user.
     pub fn question(&self, node: NodeId) -> Option<&Question> {
-        self.questions.get(self.slot(node, &[NodeKind::Question])?)
+        self.questions.get(self.slot(node, NodeKind::Question)?)
     }
 
     /// The message that waits to be read next after an accepted finish, and the event that queued it.
     pub fn queued(&self) -> Option<(u32, &Str)> {
-        let seq = *self.queued.front()?;
+        let seq = *self.queued.first()?;
         match self.event(seq)? {
             Event::InputQueued { text } => Some((seq, text)),
             _ => None,
@@ -382,8 +383,9 @@ impl Ledger {
 
     /// Completed evidence on which a node rests, oldest first. Walks what the node cites, once.
     pub fn evidence(&self, from: NodeId) -> Vec<NodeId> {
-        let mut found: Vec<NodeId> = self.walk(from).filter(|n| self.is_evidence(*n)).collect();
-        found.sort_unstable();
+        let mut found = Vec::with_capacity(self.totals.evidence.min(32) as usize);
+        found.extend(self.walk(from).filter(|n| self.is_evidence(*n)));
+        found.reverse();
         found
     }
 
@@ -485,8 +487,6 @@ impl Ledger {
 pub fn target(tool: &str) -> &str {
     tool.strip_prefix("transfer_to_").unwrap_or(tool)
 }
-
-const CALLS: &[NodeKind] = &[NodeKind::ToolRun, NodeKind::Transfer, NodeKind::Delegation];
 
 fn raised(event: &Event) -> Option<&Limits> {
     match event {

@@ -83,6 +83,11 @@ impl NodeKind {
         }
     }
 
+    /// Whether a model's call made it.
+    pub fn is_call(self) -> bool {
+        matches!(self, Self::ToolRun | Self::Transfer | Self::Delegation)
+    }
+
     const ALL: [Self; 16] = [
         Self::Activation,
         Self::Reply,

@@ -50,6 +50,10 @@ pub struct Run {
     final_: Option<Final>,
 }
 
+// INVARIANT: a ledger is within the sizes of which the usual allocators keep some at hand for each thread; beyond
+// them every run would pay several times as much for it.
+const _: () = assert!(size_of::<Ledger>() <= 1024);
+
 impl Run {
     /// Begins a run. The gate's checks, its version and the schema's are written into the first event.
     pub fn start(gate: Arc<Gate>, mut start: RunStarted, at_ms: u64) -> Result<Self, AppendError> {

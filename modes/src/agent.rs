@@ -124,7 +124,9 @@ impl Agents {
 
     /// An agent by name.
     pub fn get(&self, name: &str) -> Option<&Arc<Agent>> {
-        self.by_name.get(name)
+        // A run asks with the very names that stand here, over and over: the first few are known by their place.
+        let at_once = self.by_name.values().take(4).find(|agent| std::ptr::eq(&*agent.name, name));
+        at_once.or_else(|| self.by_name.get(name))
     }
 
     /// Every agent, in the order in which they were added.

@@ -187,7 +187,7 @@ impl One<'_> {
         };
         let key = format!("call/{}", self.run.id).into();
         let via = Via::Call(self.run.id);
-        out.events.push(Event::ActivationStarted { parent: self.act.id, agent: to.clone(), key, prompt, via, rests_on: Box::new([]), rules });
+        out.events.push(Event::ActivationStarted { parent: self.act.id, agent: agent.name.clone(), key, prompt, via, rests_on: Box::new([]), rules });
     }
 
     /// How many sub-agents a new one would make in a row.

@@ -57,7 +57,11 @@ fn advance(ledger: &Ledger, agents: &Agents, mode: &dyn Mode, scope: NodeId, out
             out.events.push(Event::ActivationEnded { activation: scope, outcome, text: why.into(), data: None, report: None });
         }
         None => {
-            out.events.append(&mut pass.events);
+            if out.events.is_empty() {
+                out.events = pass.events;
+            } else {
+                out.events.append(&mut pass.events);
+            }
             out.answer = answer;
         }
     }

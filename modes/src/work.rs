@@ -11,8 +11,8 @@ use crate::mode::Answer;
 use crate::output::{Conclusion, ReplanVerdict};
 use countersign_core::ledger::{Activation, Asked, Ledger};
 use countersign_core::{Cause, Event, Finish, Form, NodeId, Outcome, Policy, Report, Str, Via};
-use rustc_hash::FxHashSet;
 use serde::de::DeserializeOwned;
+use std::collections::BTreeSet;
 use std::fmt::Display;
 
 /// "Not yet", or an error that was noted. Only `Work` makes one, so a mode cannot invent a reason to wait.
@@ -112,7 +112,7 @@ pub(crate) struct Pass {
     /// How many recorded questions were found in the order in which they were asked.
     cursor: usize,
     /// Keys that were found or asked out of that order.
-    used: FxHashSet<Str>,
+    used: BTreeSet<Str>,
     /// Results read: node, its event, the event of the question.
     reads: Vec<(NodeId, u32, u32)>,
 }
@@ -131,6 +131,7 @@ pub struct Work<'a> {
 impl<'a> Work<'a> {
     pub(crate) fn new(ledger: &'a Ledger, agents: &'a Agents, scope: NodeId, pass: &'a mut Pass) -> Self {
         let asked = ledger.activation(scope).map(|a| a.asked.as_slice()).unwrap_or_default();
+        pass.reads.reserve(asked.len());
         Self { ledger, asked, agents, scope, prefix: String::new(), pass }
     }
 
@@ -193,7 +194,8 @@ impl<'a> Work<'a> {
 
     /// Ends this pass with a candidate: the words of a reply. Where its agent failed, the run stops instead.
     pub fn answer(&mut self, reply: Reply<'a>) -> Flow<Answer> {
-        self.answer_with(reply, reply.text())
+        let text = reply.ended().map(|(_, text, ..)| text.clone()).unwrap_or_default();
+        self.answer_with(reply, text)
     }
 
     /// As `answer`, with other words than the reply's own.
@@ -272,13 +274,14 @@ impl<'a> Work<'a> {
     /// The recorded question of this key. Looks first where the last pass found it.
     fn recorded(&mut self, key: &impl Key) -> Flow<Found<'a>> {
         let asked = self.asked;
+        let rest = |name: &'a str| if self.prefix.is_empty() { Some(name) } else { name.strip_prefix(self.prefix.as_str()) };
         if let Some(next) = asked.get(self.pass.cursor)
-            && next.key.strip_prefix(self.prefix.as_str()).is_some_and(|rest| key.is(rest))
+            && rest(&next.key).is_some_and(|rest| key.is(rest))
         {
             self.pass.cursor += 1;
             return Ok(Found::Asked(next));
         }
-        self.out_of_order(format!("{}{key}", self.prefix).into())
+        self.out_of_order(key.within(&self.prefix))
     }
 
     fn out_of_order(&mut self, name: Str) -> Flow<Found<'a>> {

@@ -16,7 +16,7 @@ use crate::result::RunResult;
 use act::{Done, Todo, carry_out};
 use countersign_core::{Cause, Decision, Event, NodeId, Outcome, ROOT, Run, Str};
 use countersign_modes::{Act, Out, machine};
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, OptionFuture};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use futures_util::{FutureExt, pin_mut};
 use std::collections::VecDeque;
@@ -33,18 +33,12 @@ pub(crate) struct Driver {
     written: usize,
     /// Activations whose machine may have something to do.
     queue: VecDeque<NodeId>,
-    /// Acts that are wanted and not begun.
-    wanted: VecDeque<Act>,
-    /// Acts that are wanted or under way.
-    in_flight: Vec<Act>,
+    /// Acts that are wanted or under way, in the order in which they were wanted.
+    acts: Vec<Wanted>,
     /// Acts under way side by side; made with the first of them.
     running: Option<FuturesUnordered<BoxFuture<'static, Done>>>,
-    /// Whether one act is awaited in place.
-    lone: bool,
     /// Whether what is awaited in place is to be dropped.
     abandoned: bool,
-    models: u32,
-    tools: u32,
     /// How long to wait before an act that failed is done again.
     pauses: Vec<(Act, Duration)>,
     /// Outputs that were cut, to be kept whole before the log refers to them.
@@ -53,24 +47,47 @@ pub(crate) struct Driver {
     out: Out,
 }
 
+/// An act that a mode wants, until it is over.
+struct Wanted {
+    act: Act,
+    begun: bool,
+}
+
+impl Wanted {
+    /// Notes an act that is to be performed, once.
+    fn note(acts: &mut Vec<Self>, act: Act) {
+        if !acts.iter().any(|w| w.act == act) {
+            acts.push(Self { act, begun: false });
+        }
+    }
+}
+
+/// How many acts are under way. Background tools are not counted: nobody waits for them.
+struct AtWork {
+    models: u32,
+    tools: u32,
+}
+
+/// What ends a wait.
+enum Woken {
+    Act(Done),
+    Deadline,
+    Command,
+}
+
 impl Driver {
-    pub(crate) fn new(parts: Arc<Parts>, run: Run, written: usize) -> (Box<Self>, Arc<Shared>) {
+    pub(crate) fn new(parts: Arc<Parts>, run: Run, written: usize, at_ms: u64) -> (Box<Self>, Arc<Shared>) {
         let id = run.ledger().started().map_or_else(|| "".into(), |s| s.run.clone());
         let shared = Arc::new(Shared { run: id, tip: TipCell::default(), deltas: OnceLock::new(), inbox: Inbox::default() });
-        let at_ms = (parts.clock)();
         let driver = Box::new(Self {
             parts,
             run,
             shared: shared.clone(),
             written,
             queue: VecDeque::from([ROOT]),
-            wanted: VecDeque::new(),
-            in_flight: Vec::new(),
+            acts: Vec::new(),
             running: None,
-            lone: false,
             abandoned: false,
-            models: 0,
-            tools: 0,
             pauses: Vec::new(),
             to_keep: Vec::new(),
             at_ms,
@@ -97,28 +114,31 @@ impl Driver {
         // A timer only once something is waited for.
         let deadline = async move { tokio::time::sleep_until(began + most).await }.fuse();
         pin_mut!(deadline);
-        let lone = carry_out(self.parts.clone(), Todo::Nothing);
+        let parts = self.parts.clone();
+        let lone = OptionFuture::from(None);
         pin_mut!(lone);
         let mut awaits = false;
-        let shared = self.shared.clone();
         loop {
-            self.at_ms = (self.parts.clock)();
             self.take_commands()?;
             self.work_off()?;
-            if let Some(decision) = self.at_rest()? {
-                self.flush().await?;
-                return Ok(decision);
-            }
+            let rests = self.at_rest()?;
             if !self.flush_now()? {
                 self.flush().await?;
+            }
+            if let Some(decision) = rests {
+                return Ok(decision);
             }
             self.begin_acts();
             if let Some(act) = self.lone_act() {
                 // Nothing to race with: it is awaited in place, without a place of its own on the heap.
                 let todo = self.prepare(act);
-                lone.set(carry_out(self.parts.clone(), todo));
+                lone.set(Some(carry_out(&parts, todo)).into());
                 // Ready at once, as often as not: no need to listen to anything else.
-                if let Poll::Ready(done) = futures_util::poll!(&mut lone) {
+                if let Poll::Ready(Some(done)) = futures_util::poll!(&mut lone) {
+                    // A tool may have kept the thread for a while all the same; a reply that asks for one is timed with it.
+                    if !done.asks_for_tools() {
+                        self.at_ms = (parts.clock)();
+                    }
                     self.finish(done)?;
                     // A run that never waits still lets others have their turn, and still has a deadline.
                     tokio::task::consume_budget().await;
@@ -127,24 +147,30 @@ impl Driver {
                     }
                     continue;
                 }
-                (awaits, self.lone) = (true, true);
+                awaits = true;
             }
             let side_by_side = self.runs_side_by_side();
-            tokio::select! {
+            let woken_by = tokio::select! {
                 biased;
-                done = &mut lone, if awaits => {
-                    (awaits, self.lone) = (false, false);
-                    self.batch(done)?;
+                Some(done) = &mut lone, if awaits => {
+                    awaits = false;
+                    Woken::Act(done)
                 }
-                Some(done) = next_of(&mut self.running), if side_by_side => self.batch(done)?,
-                () = &mut deadline => self.stop(Cause::Timeout, "the deadline passed")?,
-                () = shared.inbox.arrived() => {}
+                Some(done) = next_of(&mut self.running), if side_by_side => Woken::Act(done),
+                () = &mut deadline => Woken::Deadline,
+                () = self.shared.inbox.arrived() => Woken::Command,
+            };
+            self.at_ms = (parts.clock)();
+            match woken_by {
+                Woken::Act(done) => self.batch(done)?,
+                Woken::Deadline => self.stop(Cause::Timeout, "the deadline passed")?,
+                Woken::Command => {}
             }
             // What is ready at once side by side lets others have their turn, too: a job in the background has
             // to get on while a model asks how it does.
             tokio::task::consume_budget().await;
             if self.abandoned {
-                lone.set(carry_out(self.parts.clone(), Todo::Nothing));
+                lone.set(None.into());
                 (awaits, self.abandoned) = (false, false);
             }
         }
@@ -154,25 +180,31 @@ impl Driver {
     fn work_off(&mut self) -> Result<(), DriveError> {
         while let Some(activation) = self.queue.pop_front() {
             machine::step(self.run.ledger(), &self.parts.agents, &*self.parts.mode, activation, &mut self.out);
-            let mut events = std::mem::take(&mut self.out.events);
-            for event in events.drain(..) {
-                match event {
-                    Event::Stopped { cause, why } => self.stop(cause, &why)?,
-                    event => self.put(event)?,
-                }
+            if !self.out.events.is_empty() {
+                self.put_wanted()?;
             }
-            self.out.events = events;
             for act in self.out.acts.drain(..) {
-                if !self.in_flight.contains(&act) {
-                    self.in_flight.push(act);
-                    self.wanted.push_back(act);
-                }
+                Wanted::note(&mut self.acts, act);
             }
             if let Some(answer) = self.out.answer.take() {
                 self.consider(activation, answer)?;
             }
         }
         self.cancel_when_due()
+    }
+
+    /// Records the facts that a machine wants recorded.
+    fn put_wanted(&mut self) -> Result<(), DriveError> {
+        let mut events = std::mem::take(&mut self.out.events);
+        for event in events.drain(..) {
+            match event {
+                Event::Stopped { cause, why } => self.stop(cause, &why)?,
+                event => self.put(event)?,
+            }
+        }
+        // The room is used again.
+        self.out.events = events;
+        Ok(())
     }
 
     /// Records a fact, and notes whose machine it may concern.
@@ -189,17 +221,17 @@ impl Driver {
     }
 
     /// Writes what the journal does not have yet, where that can be done without waiting. False where not.
+    #[inline]
     fn flush_now(&mut self) -> Result<bool, DriveError> {
-        let log = self.run.ledger().log();
-        let Some(new) = log.get(self.written..).filter(|_| self.to_keep.is_empty()) else { return Ok(false) };
-        if new.is_empty() {
+        if self.written == self.run.ledger().log().len() {
             return Ok(true);
         }
-        let batch = Batch { run: &self.shared.run, expected: seq(self.written), records: new, answer: self.run.final_answer() };
-        let Some(done) = self.parts.journal.append_now(batch) else { return Ok(false) };
+        if !self.to_keep.is_empty() {
+            return Ok(false);
+        }
+        let Some(done) = self.parts.journal.append_now(self.unwritten()) else { return Ok(false) };
         done?;
-        self.written = log.len();
-        self.publish(false);
+        self.was_written();
         Ok(true)
     }
 
@@ -208,49 +240,75 @@ impl Driver {
         for (call, whole) in std::mem::take(&mut self.to_keep) {
             self.parts.journal.keep(&self.shared.run, call, whole).await?;
         }
-        let log = self.run.ledger().log();
-        let Some(new) = log.get(self.written..).filter(|new| !new.is_empty()) else { return Ok(()) };
-        let batch = Batch { run: &self.shared.run, expected: seq(self.written), records: new, answer: self.run.final_answer() };
-        self.parts.journal.append(batch).await?;
-        self.written = log.len();
-        self.publish(false);
+        self.parts.journal.append(self.unwritten()).await?;
+        self.was_written();
         Ok(())
     }
 
+    fn was_written(&mut self) {
+        self.written = self.run.ledger().log().len();
+        self.publish(false);
+    }
+
+    fn unwritten(&self) -> Batch<'_> {
+        let records = self.run.ledger().log().get(self.written..).unwrap_or_default();
+        Batch { run: &self.shared.run, expected: seq(self.written), records, answer: self.run.final_answer() }
+    }
+
     fn publish(&self, ended: bool) {
+        if Arc::strong_count(&self.shared) == 1 {
+            // Nobody has hold of the run, so nobody can begin to listen.
+            return;
+        }
         self.shared.tip.set(Tip { seq: seq(self.written), ended });
     }
 
     /// The only act that is wanted, where nothing else is under way.
     fn lone_act(&mut self) -> Option<Act> {
-        if self.lone || self.runs_side_by_side() || self.wanted.len() != 1 {
-            return None;
+        match self.acts.as_mut_slice() {
+            [only] if !only.begun => {
+                only.begun = true;
+                Some(only.act)
+            }
+            _ => None,
         }
-        let act = self.wanted.pop_front()?;
-        self.count(act, 1);
-        Some(act)
     }
 
-    /// Begins what is wanted, as far as the limits on what runs side by side allow.
+    /// Begins what is wanted, as far as the limits on what runs side by side allow. A lone act is not for here.
     fn begin_acts(&mut self) {
-        if self.wanted.is_empty() || !self.lone && !self.runs_side_by_side() && self.wanted.len() == 1 {
+        if self.acts.len() == 1 || self.acts.iter().all(|w| w.begun) {
             return;
         }
         let limits = self.run.ledger().limits();
-        let (models, tools) = (limits.concurrent_activations.max(1), limits.concurrent_tools.max(1));
+        let most = AtWork { models: limits.concurrent_activations.max(1), tools: limits.concurrent_tools.max(1) };
         let cancelling = self.run.ledger().totals().cancel.is_some();
-        for act in std::mem::take(&mut self.wanted) {
-            let room = match act {
-                Act::CallModel(_) => self.models < models && !cancelling,
-                Act::RunTool(call) => self.tools < tools || self.is_background(call),
+        let mut at_work = self.at_work();
+        let mut acts = std::mem::take(&mut self.acts);
+        for wanted in acts.iter_mut().filter(|w| !w.begun) {
+            wanted.begun = match wanted.act {
+                Act::CallModel(_) => at_work.models < most.models && !cancelling,
+                Act::RunTool(call) => at_work.tools < most.tools || self.is_background(call),
             };
-            if room {
-                self.count(act, 1);
-                let todo = self.prepare(act);
-                self.running.get_or_insert_default().push(carry_out(self.parts.clone(), todo).boxed());
-            } else {
-                self.wanted.push_back(act);
+            if wanted.begun {
+                self.count(wanted.act, &mut at_work);
+                let (parts, todo) = (self.parts.clone(), self.prepare(wanted.act));
+                self.running.get_or_insert_default().push(async move { carry_out(&parts, todo).await }.boxed());
             }
+        }
+        self.acts = acts;
+    }
+
+    /// What was begun and is not over.
+    fn at_work(&self) -> AtWork {
+        let mut at_work = AtWork { models: 0, tools: 0 };
+        self.acts.iter().filter(|w| w.begun).for_each(|w| self.count(w.act, &mut at_work));
+        at_work
+    }
+
+    fn count(&self, act: Act, at_work: &mut AtWork) {
+        match act {
+            Act::CallModel(_) => at_work.models += 1,
+            Act::RunTool(call) => at_work.tools += u32::from(!self.is_background(call)),
         }
     }
 
@@ -262,14 +320,6 @@ impl Driver {
         let paused = self.pauses.iter().position(|(of, _)| *of == act);
         let pause = paused.map_or(Duration::ZERO, |at| self.pauses.swap_remove(at).1);
         act::prepare(&self.parts, self.run.ledger(), &self.shared, act, pause)
-    }
-
-    fn count(&mut self, act: Act, by: i32) {
-        match act {
-            Act::CallModel(_) => self.models = self.models.saturating_add_signed(by),
-            Act::RunTool(call) if !self.is_background(call) => self.tools = self.tools.saturating_add_signed(by),
-            Act::RunTool(_) => {}
-        }
     }
 
     fn is_background(&self, call: NodeId) -> bool {
@@ -292,10 +342,9 @@ impl Driver {
     /// An act is over: what came of it is a fact.
     fn finish(&mut self, done: Done) -> Result<(), DriveError> {
         let act = done.act();
-        self.in_flight.retain(|a| *a != act);
-        self.count(act, -1);
+        self.acts.retain(|w| w.act != act);
         self.pauses.extend(done.pause().map(|pause| (act, pause)));
-        let Some((event, whole)) = done.event(self.run.ledger()) else { return Ok(()) };
+        let Some((event, whole)) = done.event(&self.parts.agents, self.run.ledger()) else { return Ok(()) };
         if let Some(whole) = whole {
             self.to_keep.push((act.node(), whole));
         }

@@ -94,7 +94,9 @@ impl TipCell {
     /// Says how far the journal has come. Costs next to nothing while nobody waits.
     pub(crate) fn set(&self, tip: Tip) {
         self.seq.store(tip.seq, Ordering::SeqCst);
-        self.ended.store(tip.ended, Ordering::SeqCst);
+        if tip.ended {
+            self.ended.store(true, Ordering::SeqCst);
+        }
         if self.heard.load(Ordering::SeqCst) {
             self.moved.notify_waiters();
         }

@@ -18,8 +18,9 @@ use countersign_modes::{Agent, Agents, Mode, ToolKind};
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use std::sync::Arc;
+use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A runner that cannot be built.
@@ -128,8 +129,9 @@ impl Runner {
         let mut start = RunStarted::new(run, task, parts.name.clone(), parts.rules.clone(), parts.policy.clone());
         start.mode_version = parts.mode.version();
         start.policy_digest = parts.policy_digest.clone();
-        let run = Run::start(parts.gate.clone(), start, (parts.clock)())?;
-        Ok(Driver::new(parts.clone(), run, 0))
+        let at_ms = (parts.clock)();
+        let run = Run::start(parts.gate.clone(), start, at_ms)?;
+        Ok(Driver::new(parts.clone(), run, 0, at_ms))
     }
 }
 
@@ -243,9 +245,13 @@ fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// An id that no other run of this process has, and hardly one of another.
+/// An id that no other run of this process has, and hardly one of another: a process is known by its number and by
+/// when it began its first run.
 fn new_id() -> Str {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    static PROCESS: std::sync::LazyLock<u32> = std::sync::LazyLock::new(std::process::id);
-    format!("run-{:x}-{:x}-{:x}", now_ms(), *PROCESS, NEXT.fetch_add(1, Ordering::Relaxed)).into()
+    static PROCESS: LazyLock<String> = LazyLock::new(|| format!("run-{:x}-{:x}", now_ms(), std::process::id()));
+    let mut id = String::with_capacity(48);
+    // Writing to a string does not fail.
+    let _ = write!(id, "{}-{:x}", *PROCESS, NEXT.fetch_add(1, Ordering::Relaxed));
+    id.into()
 }

@@ -3,6 +3,7 @@
 use super::{Check, View, finding};
 use crate::decision::Finding;
 use crate::event::GuardVerdict;
+use crate::node::Str;
 use crate::policy::OnGuardPanic;
 
 pub(super) struct GuardOk;
@@ -14,10 +15,11 @@ impl Check for GuardOk {
 
     fn examine(&self, view: &View<'_>) -> Result<Option<Finding>, String> {
         let Some((node, _)) = view.candidate else { return Ok(None) };
-        let mut newest: indexmap::IndexMap<&str, &GuardVerdict> = indexmap::IndexMap::new();
-        for (guard, verdict) in view.ledger.guard_verdicts(node) {
-            newest.insert(guard, verdict);
+        let mut said = view.ledger.guard_verdicts(node).peekable();
+        if said.peek().is_none() {
+            return Ok(None);
         }
+        let newest: indexmap::IndexMap<&Str, &GuardVerdict> = said.collect();
         let objections: Vec<String> = newest.into_iter().filter_map(|(guard, verdict)| objection(view, guard, verdict)).collect();
         if objections.is_empty() {
             return Ok(None);

@@ -62,6 +62,9 @@ impl<'a> View<'a> {
 
     /// What is open in this scope. Costs what is open.
     pub fn open(&self, set: &OpenSet) -> Vec<Ref> {
+        if set.is_empty() {
+            return Vec::new();
+        }
         self.refs(set.iter().filter(|n| self.ledger.within(self.ledger.owner(*n), self.scope)))
     }
 

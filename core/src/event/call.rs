@@ -163,6 +163,16 @@ pub enum Via {
     Observed,
 }
 
+impl Via {
+    /// The plan step that is carried out.
+    pub fn step(self) -> Option<NodeId> {
+        match self {
+            Self::Step(step) => Some(step),
+            Self::Asked | Self::Call(_) | Self::Child | Self::Observed => None,
+        }
+    }
+}
+
 /// Tokens and cost of one model call, as the provider counts them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Usage {

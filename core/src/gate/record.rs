@@ -19,7 +19,7 @@ pub(super) fn completion(view: &View<'_>) -> Reason {
 /// Writes the ruling down.
 pub(super) fn write(view: &View<'_>, findings: Vec<Finding>, status: Status, reason: Reason, next: Next) -> Decision {
     let finalizable = next == Next::Deliver;
-    let of = |check: &str| subjects(&findings, check).cloned().collect::<Vec<_>>();
+    let of = |check: &str| if findings.is_empty() { Vec::new() } else { subjects(&findings, check).cloned().collect() };
     let started = view.ledger.started();
     let candidate = view.candidate.filter(|_| finalizable);
     let verification = match reason {

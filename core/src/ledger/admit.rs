@@ -100,7 +100,8 @@ impl Ledger {
             Event::ActivationStarted { parent, key, via, rests_on, .. } => self.admit_activation(*parent, key, *via, rests_on),
             Event::ModelReplied { activation, calls, .. } => {
                 self.admit_turn(*activation)?;
-                calls.iter().flat_map(|c| [c.step, c.reads]).flatten().try_for_each(|n| self.known(n))
+                let known = |node: Option<NodeId>| node.map_or(Ok(()), |n| self.known(n));
+                calls.iter().try_for_each(|c| known(c.step).and_then(|()| known(c.reads)))
             }
             Event::ModelFailed { activation, .. } => self.admit_turn(*activation),
             Event::ApprovalRequested { on } => match self.kind(*on)? {
@@ -203,7 +204,7 @@ impl Ledger {
             Event::InputArrived { activation, queued, .. } => {
                 self.activation(*activation).ok_or_else(|| self.wrong(*activation, NodeKind::Activation))?;
                 match queued {
-                    Some(seq) if self.queued.front() != Some(seq) => Err(NotQueued(*seq)),
+                    Some(seq) if self.queued.first() != Some(seq) => Err(NotQueued(*seq)),
                     _ => Ok(()),
                 }
             }

@@ -5,7 +5,7 @@ mod calls;
 mod lives;
 mod work;
 
-use super::{Activation, CALLS, Entry, Ledger, NodeData, Question, RunState, Step, StepState, ToolRun};
+use super::{Activation, Ledger, NodeData, Question, RunState, Step, StepState, ToolRun};
 use crate::event::{Event, NudgeBy, Record, ResumedBy, StepOutcome, Via};
 use crate::node::{NodeId, NodeKind, ROOT, Str};
 use petgraph::graph::NodeIndex;
@@ -28,7 +28,7 @@ impl Ledger {
     fn fold(&mut self, record: &Arc<Record>) {
         match &record.event {
             Event::RunStarted(start) => {
-                self.start(NodeId(0), None, &start.mode, &"run".into(), Via::Asked, &[], record);
+                self.start(NodeId(0), None, &start.mode, &Str::default(), Via::Asked, &[], record);
             }
             Event::ActivationStarted { parent, agent, key, via, rests_on, rules, .. } => {
                 let id = NodeId(self.node_count());
@@ -129,7 +129,7 @@ impl Ledger {
                 self.totals.continuations += 1;
                 self.tell(*activation, record);
             }
-            Event::InputQueued { .. } => self.queued.push_back(record.seq),
+            Event::InputQueued { .. } => self.queued.push(record.seq),
             Event::InputArrived { activation, queued, .. } => {
                 self.queued.retain(|seq| Some(*seq) != *queued);
                 self.tell(*activation, record);
@@ -196,7 +196,7 @@ impl Ledger {
 
     fn say(&mut self, activation: NodeId, node: NodeId, call: NodeId, record: &Arc<Record>) {
         if let Some(act) = self.act_mut(activation) {
-            Arc::make_mut(&mut act.transcript).push(Entry { node, call, record: record.clone() });
+            act.show(node, call, record);
         }
     }
 
@@ -218,17 +218,17 @@ impl Ledger {
     }
 
     fn act_mut(&mut self, node: NodeId) -> Option<&mut Activation> {
-        let slot = self.slot(node, &[NodeKind::Activation])?;
+        let slot = self.slot(node, NodeKind::Activation)?;
         self.activations.get_mut(slot)
     }
 
     fn run_mut(&mut self, node: NodeId) -> Option<&mut ToolRun> {
-        let slot = self.slot(node, CALLS)?;
+        let slot = self.call_slot(node)?;
         self.runs.get_mut(slot)
     }
 
     fn step_mut(&mut self, node: NodeId) -> Option<&mut Step> {
-        let slot = self.slot(node, &[NodeKind::Step])?;
+        let slot = self.slot(node, NodeKind::Step)?;
         self.steps.get_mut(slot)
     }
 }

@@ -53,7 +53,7 @@ pub struct Activation {
     pub parent: Option<NodeId>,
     /// The agent.
     pub agent: Str,
-    /// The name of the question.
+    /// The name of the question; blank for the run itself.
     pub key: Str,
     /// How it came to be.
     pub via: Via,
@@ -63,7 +63,7 @@ pub struct Activation {
     pub started_seq: u32,
     /// Rules of the mode, where it is one inside the run; those of the run stand in `run_started`.
     pub rules: Option<Box<ModeRules>>,
-    /// What the agent was shown and said. Shared with the model call under way.
+    /// What the agent was shown and said; nothing for the run itself. Shared with the model call under way.
     pub transcript: Arc<Vec<Entry>>,
     /// Its newest reply.
     pub last_reply: Option<NodeId>,
@@ -109,6 +109,31 @@ impl Activation {
     /// Results that no reply rests on yet.
     pub fn unread(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.fresh.iter().map(|(node, _)| *node)
+    }
+
+    /// An entry more in its transcript.
+    pub(crate) fn show(&mut self, node: NodeId, call: NodeId, record: &Arc<Record>) {
+        Arc::make_mut(&mut self.transcript).push(Entry { node, call, record: record.clone() });
+    }
+
+    /// A result on which its next reply rests, where that reply has seen the entry that comes next.
+    pub(crate) fn learn(&mut self, result: NodeId) {
+        let at = u32::try_from(self.transcript.len()).unwrap_or(u32::MAX);
+        self.fresh.push((result, at));
+    }
+
+    /// The model can be shown something for one call more; with the last one its turn is due.
+    pub(crate) fn call_shown(&mut self) {
+        self.open_calls = self.open_calls.saturating_sub(1);
+        self.due = self.open && self.open_calls == 0;
+    }
+
+    /// Counts how often in a row a lone call came with the same arguments and the same result.
+    pub(crate) fn repeated(&mut self, signature: u64) {
+        let same = self.signature == signature && self.calls.len() == 1;
+        self.repeats = if same { self.repeats + 1 } else { 1 };
+        self.told &= same;
+        self.signature = signature;
     }
 }
 
@@ -233,6 +258,8 @@ pub struct Approval {
     pub on: NodeId,
     /// What the person said.
     pub granted: Option<bool>,
+    /// The event in which the person changed the arguments.
+    pub edited: Option<u32>,
 }
 
 /// A question to the user.
@@ -297,7 +324,10 @@ impl OpenSet {
     }
 
     pub(crate) fn remove(&mut self, node: NodeId) {
-        if let Ok(at) = self.0.binary_search(&node) {
+        // Nearly always there is nothing, or the one that is looked for.
+        if self.0.last() == Some(&node) {
+            self.0.pop();
+        } else if let Ok(at) = self.0.binary_search(&node) {
             self.0.remove(at);
         }
     }

@@ -1,15 +1,25 @@
 //! Names of questions: text or numbers, compared without being written out, since a mode that is run again
 //! meets every one of its earlier questions.
 
+use countersign_core::Str;
 use std::fmt::{Arguments, Display, Write};
 
 /// What a question can be named by.
 pub trait Key: Display {
     /// Whether this is the key that was written down so.
     fn is(&self, recorded: &str) -> bool;
+
+    /// This key as it is written down in a part of the work.
+    fn within(&self, prefix: &str) -> Str {
+        format!("{prefix}{self}").into()
+    }
 }
 
 impl Key for str {
+    fn within(&self, prefix: &str) -> Str {
+        if prefix.is_empty() { self.into() } else { format!("{prefix}{self}").into() }
+    }
+
     fn is(&self, recorded: &str) -> bool {
         self == recorded
     }
@@ -25,9 +35,13 @@ impl<K: Key + ?Sized> Key for &K {
     fn is(&self, recorded: &str) -> bool {
         (**self).is(recorded)
     }
+
+    fn within(&self, prefix: &str) -> Str {
+        (**self).within(prefix)
+    }
 }
 
-impl Key for countersign_core::Str {
+impl Key for Str {
     fn is(&self, recorded: &str) -> bool {
         **self == *recorded
     }
@@ -51,18 +65,14 @@ macro_rules! numbers {
     ($($number:ty),*) => { $(
         impl Key for $number {
             fn is(&self, recorded: &str) -> bool {
-                // The last digit first: a number differs from its neighbours there.
-                let mut left = *self;
-                let mut digits = recorded.bytes().rev();
-                loop {
-                    let digit = u8::try_from(left % 10).unwrap_or(0) + b'0';
-                    left /= 10;
-                    if digits.next() != Some(digit) {
-                        return false;
-                    }
-                    if left == 0 {
-                        return digits.next().is_none();
-                    }
+                // Read from its digits: a long chain of questions compares each of them in every pass.
+                let read = |left: $number, digit: &u8| match digit.wrapping_sub(b'0') {
+                    digit @ 0..10 => left.checked_mul(10)?.checked_add(digit.into()),
+                    _ => None,
+                };
+                match recorded.as_bytes() {
+                    [] | [b'0', _, ..] => false,
+                    digits => digits.iter().try_fold(0, read) == Some(*self),
                 }
             }
         }

@@ -4,11 +4,11 @@ use crate::hooks::ToolGate;
 use crate::live::Shared;
 use crate::model::{Deltas, ModelError, ModelReply, ModelRequest, Retry};
 use crate::parts::Parts;
-use crate::tool::{Tool, ToolError, ToolOutput, ToolRequest};
+use crate::tool::{ToolError, ToolOutput, ToolRequest};
 use countersign_core::event::ReplyExtra;
 use countersign_core::ledger::Ledger;
 use countersign_core::{Call, Cut, Event, NodeId, Outcome, RunState, Str};
-use countersign_modes::{Act, Agent, tool::unknown_tool};
+use countersign_modes::{Act, Agent, Agents, tool::unknown_tool};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use tracing::{Instrument, Level, Span};
 
 /// An act that is over.
 pub(super) enum Done {
-    Model { activation: NodeId, saw: u32, agent: Arc<Agent>, reply: Result<ModelReply, ModelError> },
+    Model { activation: NodeId, saw: u32, reply: Result<ModelReply, ModelError> },
     Tool { call: NodeId, result: Result<ToolOutput, Refusal> },
 }
 
@@ -45,13 +45,18 @@ impl Done {
         }
     }
 
+    /// Whether a tool is likely to be run next.
+    pub(super) fn asks_for_tools(&self) -> bool {
+        matches!(self, Self::Model { reply: Ok(reply), .. } if !reply.calls.is_empty())
+    }
+
     /// The fact, and the whole of an output that it shows in part. None where the activation is gone.
-    pub(super) fn event(self, ledger: &Ledger) -> Option<(Event, Option<Str>)> {
+    pub(super) fn event(self, agents: &Agents, ledger: &Ledger) -> Option<(Event, Option<Str>)> {
         match self {
-            Self::Model { activation, saw, agent, reply } => {
-                ledger.activation(activation).filter(|a| a.open)?;
+            Self::Model { activation, saw, reply } => {
+                let act = ledger.activation(activation).filter(|a| a.open)?;
                 let event = match reply {
-                    Ok(reply) => replied(activation, saw, &agent, reply),
+                    Ok(reply) => replied(activation, saw, agents.get(&act.agent), reply),
                     Err(error) => {
                         let lasting = error.retry == Retry::Never;
                         Event::ModelFailed { activation, why: error.message.into(), partial: error.partial.map(Str::from), lasting }
@@ -73,9 +78,9 @@ impl Done {
     }
 }
 
-fn replied(activation: NodeId, saw: u32, agent: &Agent, reply: ModelReply) -> Event {
+fn replied(activation: NodeId, saw: u32, agent: Option<&Arc<Agent>>, reply: ModelReply) -> Event {
     let call = |said: crate::model::ToolCall| {
-        let tool = agent.tools.get(&said.name);
+        let tool = agent.and_then(|a| a.tools.get(&said.name));
         let declared = tool.map_or_else(unknown_tool, |t| t.declared());
         Call { name: tool.map_or(said.name, |t| t.name.clone()), args: said.args, label: said.id, declared, step: None, reads: None }
     };
@@ -148,51 +153,44 @@ pub(super) fn prepare(parts: &Parts, ledger: &Ledger, shared: &Shared, act: Act,
 
 /// An act that is ready to be carried out.
 pub(super) enum Todo {
-    /// Nothing, ever: where a lone act is awaited before there is one.
-    Nothing,
     /// With a pause before it.
     Model(ModelRequest, Deltas, Duration),
     Tool(Str, ToolRequest),
 }
 
-/// Carries an act out.
-pub(super) fn carry_out(parts: Arc<Parts>, todo: Todo) -> impl Future<Output = Done> + Send + use<> {
-    let span = match &todo {
-        _ if !tracing::enabled!(Level::INFO) => Span::none(),
-        Todo::Nothing => Span::none(),
-        Todo::Model(request, ..) => model_span(&parts, request),
-        Todo::Tool(name, request) => tool_span(name, request.call),
+/// Carries an act out, in a span of its own where somebody listens to spans.
+pub(super) fn carry_out(parts: &Parts, todo: Todo) -> impl Future<Output = Done> + Send {
+    let span = if tracing::enabled!(Level::INFO) { Some(span(parts, &todo)) } else { None };
+    let work = match todo {
+        Todo::Model(request, deltas, pause) => call_model(parts, request, deltas, pause).left_future(),
+        Todo::Tool(name, request) => run_tool(parts, name, request).right_future(),
     };
-    async move {
-        match todo {
-            Todo::Nothing => std::future::pending().await,
-            Todo::Model(request, deltas, pause) => {
-                if !pause.is_zero() {
-                    // Boxed: a timer is large, and hardly any call has to wait.
-                    Box::pin(tokio::time::sleep(pause)).await;
-                }
-                call_model(&parts, request, deltas).await
-            }
-            Todo::Tool(name, request) => run_tool(&parts, name, request).await,
-        }
+    match span {
+        Some(span) => Box::pin(work.instrument(span)).right_future(),
+        None => work.left_future(),
     }
-    .instrument(span)
 }
 
-async fn call_model(parts: &Parts, request: ModelRequest, deltas: Deltas) -> Done {
-    let (activation, agent) = (request.activation, request.agent.clone());
+async fn call_model(parts: &Parts, request: ModelRequest, deltas: Deltas, pause: Duration) -> Done {
+    if !pause.is_zero() {
+        // Boxed: a timer is large, and hardly any call has to wait.
+        Box::pin(tokio::time::sleep(pause)).await;
+    }
+    let activation = request.activation;
     let saw = u32::try_from(request.transcript.len()).unwrap_or(u32::MAX);
-    if let Some(hooks) = &parts.hooks {
+    let hooks = parts.hooks.as_ref().map(|hooks| (hooks, request.agent.clone()));
+    if let Some((hooks, _)) = &hooks {
         hooks.before_model(&request);
     }
     let reply = AssertUnwindSafe(parts.model.reply(request, &deltas)).catch_unwind().await;
     let reply = reply.unwrap_or_else(|panic| Err(ModelError::new(format!("the model panicked: {}", message(&*panic)))));
-    if let Some(hooks) = &parts.hooks {
+    if let Some((hooks, agent)) = &hooks {
         hooks.after_model(&agent.name, &reply);
     }
-    Done::Model { activation, saw, agent, reply }
+    Done::Model { activation, saw, reply }
 }
 
+/// A tool within its time, whose panic is a failure.
 async fn run_tool(parts: &Parts, name: Str, mut request: ToolRequest) -> Done {
     let call = request.call;
     if let Some(hooks) = &parts.hooks {
@@ -202,25 +200,20 @@ async fn run_tool(parts: &Parts, name: Str, mut request: ToolRequest) -> Done {
             ToolGate::Refuse(why) => return Done::Tool { call, result: Err(Refusal::Hook(why)) },
         }
     }
-    let result = match parts.tools.get(&name) {
-        Some(tool) => guarded(&**tool, request).await,
-        None => Err(ToolError::Failed(format!("nothing runs tool `{name}`"))),
+    let Some(tool) = parts.tools.get(&name) else {
+        return Done::Tool { call, result: Err(Refusal::Tool(ToolError::Failed(format!("nothing runs tool `{name}`")))) };
     };
+    let work = AssertUnwindSafe(tool.run(request)).catch_unwind();
+    let done = match tool.timeout() {
+        // Boxed: a timer is large, and most tools have none.
+        Some(limit) => Box::pin(tokio::time::timeout(limit, work)).await.unwrap_or(Ok(Err(ToolError::TimedOut(limit)))),
+        None => work.await,
+    };
+    let result = done.unwrap_or_else(|panic| Err(ToolError::Failed(format!("the tool panicked: {}", message(&*panic)))));
     if let Some(hooks) = &parts.hooks {
         hooks.after_tool(&name, &result);
     }
     Done::Tool { call, result: result.map_err(Refusal::Tool) }
-}
-
-/// A tool within its time, whose panic is a failure.
-async fn guarded(tool: &dyn Tool, request: ToolRequest) -> Result<ToolOutput, ToolError> {
-    let work = AssertUnwindSafe(tool.run(request)).catch_unwind();
-    let done = match tool.timeout() {
-        // Boxed: a timer is large, and most tools have none.
-        Some(limit) => Box::pin(tokio::time::timeout(limit, work)).await.map_err(|_| ToolError::TimedOut(limit))?,
-        None => work.await,
-    };
-    done.unwrap_or_else(|panic| Err(ToolError::Failed(format!("the tool panicked: {}", message(&*panic)))))
 }
 
 /// What a panic said.
@@ -236,6 +229,13 @@ pub(super) fn run_span(ledger: &Ledger) -> Span {
     }
     let (run, mode) = ledger.started().map_or(("", ""), |s| (&*s.run, &*s.mode));
     tracing::info_span!("invoke_workflow", gen_ai.operation.name = "invoke_workflow", gen_ai.workflow.name = mode, gen_ai.conversation.id = run)
+}
+
+fn span(parts: &Parts, todo: &Todo) -> Span {
+    match todo {
+        Todo::Model(request, ..) => model_span(parts, request),
+        Todo::Tool(name, request) => tool_span(name, request.call),
+    }
 }
 
 fn model_span(parts: &Parts, request: &ModelRequest) -> Span {

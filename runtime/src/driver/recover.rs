@@ -1,6 +1,6 @@
 //! What is said to a run from outside, and taking one up again from its journal.
 
-use super::Driver;
+use super::{Driver, Wanted};
 use crate::error::DriveError;
 use crate::journal::read_all;
 use crate::live::{Command, Shared};
@@ -113,7 +113,8 @@ impl Driver {
         if let Some(missing) = lacks(&parts, run.ledger()) {
             return Err(DriveError::Unfit { run: id, missing });
         }
-        let (mut driver, shared) = Self::new(parts, run, written);
+        let at_ms = (parts.clock)();
+        let (mut driver, shared) = Self::new(parts, run, written, at_ms);
         driver.take_up(limits)?;
         for command in commands {
             driver.obey(command)?;
@@ -181,9 +182,8 @@ impl Driver {
     fn begin_again(&mut self, call: NodeId) {
         let goes_on = self.run.ledger().tool_run(call).is_some_and(|run| run.state == RunState::Background);
         let act = Act::RunTool(call);
-        if goes_on && !self.in_flight.contains(&act) {
-            self.in_flight.push(act);
-            self.wanted.push_back(act);
+        if goes_on {
+            Wanted::note(&mut self.acts, act);
         }
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 impl Driver {
     /// The decision with which nobody can go on, if that is so.
+    #[inline]
     pub(super) fn at_rest(&mut self) -> Result<Option<Arc<Decision>>, DriveError> {
         loop {
             let ended = self.run.final_answer().is_some();
@@ -58,16 +59,14 @@ impl Driver {
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        !self.lone && !self.runs_side_by_side() && self.wanted.is_empty()
+        self.acts.is_empty()
     }
 
     pub(super) fn abandon(&mut self) {
-        (self.abandoned, self.lone) = (true, false);
+        self.abandoned = true;
         self.running = None;
-        self.wanted.clear();
-        self.in_flight.clear();
+        self.acts.clear();
         self.queue.clear();
-        (self.models, self.tools) = (0, 0);
     }
 
     /// Calls and jobs that were under way, cancelled. Those that wait for a person go on waiting.
@@ -88,14 +87,14 @@ impl Driver {
 
     /// A cancellation that waits for a reply or for tools takes hold once they are in.
     pub(super) fn cancel_when_due(&mut self) -> Result<(), DriveError> {
-        if self.run.ledger().has_ended() {
-            return Ok(());
-        }
-        let due = match self.run.ledger().totals().cancel {
-            None => false,
-            Some(CancelWhen::AtOnce) => true,
-            Some(CancelWhen::AfterReply) => self.models == 0,
-            Some(CancelWhen::AfterTools) => self.models == 0 && self.tools == 0 && !self.wanted.iter().any(|a| matches!(a, Act::RunTool(_))),
+        let Some(when) = self.run.ledger().totals().cancel.filter(|_| !self.run.ledger().has_ended()) else { return Ok(()) };
+        let at_work = self.at_work();
+        let due = match when {
+            CancelWhen::AtOnce => true,
+            CancelWhen::AfterReply => at_work.models == 0,
+            CancelWhen::AfterTools => {
+                at_work.models == 0 && at_work.tools == 0 && !self.acts.iter().any(|w| !w.begun && matches!(w.act, Act::RunTool(_)))
+            }
         };
         if due { self.stop(Cause::UserCancelled, "the user cancelled") } else { Ok(()) }
     }

@@ -28,6 +28,10 @@ impl Kept {
         if at != batch.expected {
             return Err(JournalError::Stale { run: batch.run.clone(), expected: batch.expected, at });
         }
+        if at == 0 {
+            // Room for a short run, so that it does not grow step by step.
+            self.log.reserve(32);
+        }
         self.log.extend_from_slice(batch.records);
         if let Some(answer) = batch.answer {
             self.answer.get_or_insert_with(|| answer.clone());

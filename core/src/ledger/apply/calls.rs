@@ -1,8 +1,8 @@
 //! Calls: what is asked for, what comes of it, and what that means.
 
 use super::trimmed;
-use crate::event::{CallKind, Cut, Effect, Event, Outcome, Record, Via};
-use crate::ledger::{Approval, CALLS, Ledger, RunState, ToolRun, target};
+use crate::event::{Call, CallKind, Cut, Effect, Event, Outcome, Record, Via};
+use crate::ledger::{Approval, Ledger, RunState, ToolRun, target};
 use crate::node::{NodeId, NodeKind, ROOT, Str};
 use crate::policy::Reconciliation;
 use rustc_hash::FxHasher;
@@ -14,42 +14,28 @@ impl Ledger {
         let Event::ModelReplied { activation, saw, calls, extra, .. } = &record.event else { return };
         let mut rests = std::mem::take(&mut self.scratch);
         rests.clear();
-        let delivered = self.reconciliation_of(*activation) == Reconciliation::Delivered;
-        if let Some(act) = self.act_mut(*activation) {
-            act.fresh.retain(|(node, at)| {
-                let seen = at < saw;
-                if seen {
-                    rests.push(*node);
-                }
-                !seen
-            });
-        }
-        if delivered {
-            for node in &rests {
-                self.open.unreconciled.remove(*node);
+        let Some(act) = self.act_mut(*activation) else { return };
+        act.fresh.retain(|(node, at)| {
+            let seen = at < saw;
+            if seen {
+                rests.push(*node);
             }
-        }
-        let act = self.activation(*activation);
-        rests.push(act.and_then(|a| a.last_reply).unwrap_or(*activation));
-        let observed = act.is_some_and(|a| a.via == Via::Observed);
-        let own_step = act.and_then(|a| match a.via {
-            Via::Step(step) => Some(step),
-            _ => None,
+            !seen
         });
+        rests.push(act.last_reply.unwrap_or(*activation));
+        let (observed, step) = (act.via == Via::Observed, act.via.step());
+        if !self.open.unreconciled.is_empty() && self.reconciliation(self.scope_of(*activation)) == Reconciliation::Delivered {
+            rests.iter().for_each(|node| self.open.unreconciled.remove(*node));
+        }
         let reply = self.node(NodeKind::Reply, 0, &rests);
         self.scratch = rests;
-        for (index, call) in calls.iter().enumerate() {
-            let kind = match call.declared.kind {
-                CallKind::Transfer => NodeKind::Transfer,
-                CallKind::Delegate => NodeKind::Delegation,
-                CallKind::Run | CallKind::Terminal | CallKind::Loop => NodeKind::ToolRun,
-            };
-            let id = self.node(kind, self.runs.len(), &[reply]);
+        for (index, call) in (0..).zip(calls) {
+            let id = self.node(node_kind(call.declared.kind), self.runs.len(), &[reply]);
             self.runs.push(ToolRun {
                 id,
                 activation: *activation,
                 reply_seq: record.seq,
-                index: u32::try_from(index).unwrap_or(u32::MAX),
+                index,
                 declared: call.declared,
                 state: RunState::Requested,
                 observed,
@@ -57,16 +43,9 @@ impl Ledger {
                 approval: None,
                 child: None,
                 job: None,
-                step: call.step.or(own_step),
+                step: call.step.or(step),
             });
-            if kind == NodeKind::Transfer {
-                self.transfer_asked(id, &call.name, &call.args);
-            } else {
-                self.open.tools.add(id);
-            }
-            if let Some(label) = call.label.as_ref().filter(|l| !l.trim().is_empty()) {
-                self.label_opened(label);
-            }
+            self.called(id, call);
         }
         let count = u32::try_from(calls.len()).unwrap_or(u32::MAX);
         if let Some(act) = self.act_mut(*activation) {
@@ -75,9 +54,9 @@ impl Ledger {
             act.calls = reply.0 + 1..reply.0 + 1 + count;
             act.open_calls = if observed { act.open_calls + count } else { count };
             act.turns += 1;
-            let failed = std::mem::take(&mut act.failures) > 0;
             act.due = late && calls.is_empty();
-            if failed {
+            act.show(reply, reply, record);
+            if std::mem::take(&mut act.failures) > 0 {
                 self.totals.provider_failures = 0;
             }
         }
@@ -88,7 +67,18 @@ impl Ledger {
             self.totals.usage.output_tokens += usage.output_tokens;
             self.totals.usage.cost_micros += usage.cost_micros;
         }
-        self.say(*activation, reply, reply, record);
+    }
+
+    /// A call is open from here on.
+    fn called(&mut self, id: NodeId, call: &Call) {
+        if call.declared.kind == CallKind::Transfer {
+            self.transfer_asked(id, &call.name, &call.args);
+        } else {
+            self.open.tools.add(id);
+        }
+        if let Some(label) = call.label.as_ref().filter(|l| !l.trim().is_empty()) {
+            self.label_opened(label);
+        }
     }
 
     pub(super) fn transfer_asked(&mut self, id: NodeId, name: &Str, args: &Str) {
@@ -128,7 +118,7 @@ impl Ledger {
 
     pub(super) fn approval_requested(&mut self, on: NodeId) {
         let id = self.node(NodeKind::Approval, self.approvals.len(), &[on]);
-        self.approvals.push(Approval { id, on, granted: None });
+        self.approvals.push(Approval { id, on, granted: None, edited: None });
         self.open.approvals.add(id);
         if let Some(run) = self.run_mut(on) {
             run.state = RunState::AwaitingApproval;
@@ -138,13 +128,11 @@ impl Ledger {
 
     pub(super) fn approval_settled(&mut self, approval: NodeId, granted: bool, edited: bool, record: &Arc<Record>) {
         self.open.approvals.remove(approval);
-        let slot = self.slot(approval, &[NodeKind::Approval]);
+        let slot = self.slot(approval, NodeKind::Approval);
         let Some(state) = slot.and_then(|s| self.approvals.get_mut(s)) else { return };
         state.granted = Some(granted);
+        state.edited = edited.then_some(record.seq);
         let on = state.on;
-        if edited {
-            self.edited_args.insert(approval, record.seq);
-        }
         if let Some(step) = self.step_mut(on) {
             step.denied = !granted;
             self.denied_steps += u32::from(!granted);
@@ -167,7 +155,7 @@ impl Ledger {
 
     pub(super) fn answered(&mut self, question: NodeId, record: &Arc<Record>) {
         self.open.questions.remove(question);
-        let slot = self.slot(question, &[NodeKind::Question]);
+        let slot = self.slot(question, NodeKind::Question);
         let Some(state) = slot.and_then(|s| self.questions.get_mut(s)) else { return };
         state.answered = true;
         let (call, activation) = (state.call, state.activation);
@@ -203,14 +191,19 @@ impl Ledger {
                 run.state = RunState::Background;
             }
             self.open.tools.remove(call);
-            self.call_shown(activation);
+            if let Some(act) = self.act_mut(activation) {
+                act.call_shown();
+            }
             self.label_closed(call);
         } else {
             self.settle(call, outcome, call);
             self.judge(call, outcome, declared.effect, reply_seq, record.seq);
         }
-        self.repeats(activation, call, record);
-        self.say(activation, call, call, record);
+        let signature = self.signature(call, record);
+        if let Some(act) = self.act_mut(activation) {
+            act.repeated(signature);
+            act.show(call, call, record);
+        }
     }
 
     /// What a settled run means for checks, freshness, failures and denials.
@@ -237,7 +230,7 @@ impl Ledger {
         if effect != Effect::Control && declared.kind == CallKind::Run {
             self.remember_failure(call, outcome);
         }
-        if good {
+        if good && !self.open.cut.is_empty() {
             let reads = self.tool_run(call).and_then(|r| self.call(r)).and_then(|c| c.reads);
             if let Some(read) = reads {
                 self.open.cut.remove(read);
@@ -252,7 +245,7 @@ impl Ledger {
         }
         let Some(name) = self.tool_run(call).and_then(|r| self.call(r)).map(|c| c.name.clone()) else { return };
         if failed {
-            let slot = self.slot(call, CALLS).unwrap_or(usize::MAX);
+            let slot = self.call_slot(call).unwrap_or(usize::MAX);
             let later = self.runs.get(slot..).unwrap_or_default().iter().skip(1);
             let made_good = later.filter(|r| r.state == RunState::Settled(Outcome::Completed)).any(|r| self.call(r).is_some_and(|c| c.name == name));
             if !made_good {
@@ -312,34 +305,29 @@ impl Ledger {
         self.open.transfers.remove(call);
         self.open.lost.remove(call);
         if let Some(act) = self.act_mut(activation) {
-            let at = u32::try_from(act.transcript.len()).unwrap_or(u32::MAX);
-            act.fresh.push((rests, at));
-        }
-        self.call_shown(activation);
-    }
-
-    /// The model can be shown something for one call more; with the last one its turn is due.
-    pub(super) fn call_shown(&mut self, activation: NodeId) {
-        if let Some(act) = self.act_mut(activation) {
-            act.open_calls = act.open_calls.saturating_sub(1);
-            act.due = act.open && act.open_calls == 0;
+            act.learn(rests);
+            act.call_shown();
         }
     }
 
-    /// Counts how often in a row a lone call came with the same arguments and the same result.
-    pub(super) fn repeats(&mut self, activation: NodeId, call: NodeId, record: &Record) {
-        let Event::ToolSettled { text, outcome, .. } = &record.event else { return };
+    /// A call with its arguments and its result, hashed: what repeats is known by it.
+    fn signature(&self, call: NodeId, record: &Record) -> u64 {
         let mut hasher = FxHasher::default();
         if let Some(spec) = self.tool_run(call).and_then(|r| self.call(r)) {
             (&spec.name, &spec.args).hash(&mut hasher);
         }
-        (text, outcome).hash(&mut hasher);
-        let signature = hasher.finish();
-        if let Some(act) = self.act_mut(activation) {
-            let same = act.signature == signature && act.calls.len() == 1;
-            act.repeats = if same { act.repeats + 1 } else { 1 };
-            act.told &= same;
-            act.signature = signature;
+        if let Event::ToolSettled { text, outcome, .. } = &record.event {
+            (text, outcome).hash(&mut hasher);
         }
+        hasher.finish()
+    }
+}
+
+/// What a call of this kind makes.
+fn node_kind(kind: CallKind) -> NodeKind {
+    match kind {
+        CallKind::Transfer => NodeKind::Transfer,
+        CallKind::Delegate => NodeKind::Delegation,
+        CallKind::Run | CallKind::Terminal | CallKind::Loop => NodeKind::ToolRun,
     }
 }

@@ -4,7 +4,6 @@ use super::normalised;
 use crate::event::{CallKind, Event, NudgeBy, Outcome, Record, Via};
 use crate::ledger::{Activation, Asked, Entry, Ledger, ResultState, RunState, StepState, ToolRun};
 use crate::node::{NodeId, NodeKind, ROOT, Str};
-use crate::policy::Reconciliation;
 use std::sync::Arc;
 
 impl Ledger {
@@ -70,7 +69,7 @@ impl Ledger {
             depth,
             started_seq: record.seq,
             rules: None,
-            transcript: Arc::new(begun(Entry { node: id, call: id, record: record.clone() })),
+            transcript: Arc::new(parent.map(|_| begun(Entry { node: id, call: id, record: record.clone() })).unwrap_or_default()),
             last_reply: None,
             calls: 0..0,
             open_calls: 0,
@@ -139,9 +138,13 @@ impl Ledger {
         let (via, to) = (act.via, act.parent.unwrap_or(ROOT));
         act.open = false;
         act.due = false;
-        let mut rests = vec![last];
-        rests.extend(act.fresh.drain(..).map(|(node, _)| node));
+        let fresh = std::mem::take(&mut act.fresh);
+        let mut rests = std::mem::take(&mut self.scratch);
+        rests.clear();
+        rests.push(last);
+        rests.extend(fresh.into_iter().map(|(node, _)| node));
         let id = self.node(NodeKind::Result, self.results.len(), &rests);
+        self.scratch = rests;
         let old = self.act_mut(*activation).and_then(|a| a.result.replace(id));
         self.results.push(ResultState { id, activation: *activation, to, seq: record.seq, outcome: *outcome, superseded: false });
         self.open.activations.remove(*activation);
@@ -207,7 +210,7 @@ impl Ledger {
             conflicts.forget(result);
         }
         let counted = u32::from(self.is_evidence(result));
-        if let Some(state) = self.slot(result, &[NodeKind::Result]).and_then(|s| self.results.get_mut(s)) {
+        if let Some(state) = self.slot(result, NodeKind::Result).and_then(|s| self.results.get_mut(s)) {
             state.superseded = true;
             self.totals.evidence -= counted;
         }
@@ -250,16 +253,6 @@ impl Ledger {
                 }
             }
         }
-    }
-
-    pub(super) fn reconciliation_of(&self, activation: NodeId) -> Reconciliation {
-        if let Some(said) = self.policy().reconciliation {
-            return said;
-        }
-        if self.open.unreconciled.is_empty() {
-            return Reconciliation::Explicit;
-        }
-        self.reconciliation(self.scope_of(activation))
     }
 }
 

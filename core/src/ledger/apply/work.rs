@@ -25,8 +25,10 @@ impl Ledger {
                 self.set_run(call, RunState::Background);
                 self.open.tools.remove(call);
                 self.label_closed(call);
-                self.call_shown(activation);
-                self.say(activation, call, call, record);
+                if let Some(act) = self.act_mut(activation) {
+                    act.call_shown();
+                    act.show(call, call, record);
+                }
             }
             _ => self.set_run(call, RunState::Running),
         }
@@ -40,7 +42,7 @@ impl Ledger {
         } else {
             self.totals.last_settled = record.seq;
         }
-        let slot = self.slot(job, &[NodeKind::Job]);
+        let slot = self.slot(job, NodeKind::Job);
         let Some(state) = slot.and_then(|s| self.jobs.get_mut(s)) else { return };
         state.outcome = Some(outcome);
         let (activation, call) = (state.activation, state.call);
@@ -62,8 +64,7 @@ impl Ledger {
             self.judge(call, outcome, declared.effect, reply_seq, record.seq);
         }
         if let Some(act) = self.act_mut(activation) {
-            let at = u32::try_from(act.transcript.len()).unwrap_or(u32::MAX);
-            act.fresh.push((call.unwrap_or(job), at));
+            act.learn(call.unwrap_or(job));
         }
         self.reopen(activation);
         self.say(activation, call.unwrap_or(job), call.unwrap_or(job), record);
@@ -75,7 +76,7 @@ impl Ledger {
         let job = self.tool_run(call).and_then(|run| run.job);
         self.set_run(call, if job.is_some() { RunState::Background } else { RunState::Requested });
         let Some(job) = job else { return };
-        let slot = self.slot(job, &[NodeKind::Job]);
+        let slot = self.slot(job, NodeKind::Job);
         if let Some(state) = slot.and_then(|s| self.jobs.get_mut(s)) {
             state.outcome = None;
             self.open.jobs.add(job);
