@@ -7,6 +7,7 @@ use super::refusal::Refusals;
 use super::reply;
 use super::request;
 use super::settings::{Api, Settings};
+use super::turns::turns;
 use super::window::{self, Compaction, KeepNewest, Turn};
 use crate::http;
 use async_trait::async_trait;
@@ -76,7 +77,7 @@ impl ChatModel {
 
     /// The transcript, shorter where it is longer than the model's window.
     fn turns(&self, request: &ModelRequest) -> Result<Vec<Turn>, Fault> {
-        let turns = protocol::turns(request);
+        let turns = turns(request);
         match self.settings.window_tokens {
             Some(most) if window::tokens(&turns) > most => {
                 let turns = self.compaction.compact(turns, most);

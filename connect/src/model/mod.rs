@@ -26,6 +26,7 @@ mod refusal;
 mod reply;
 mod request;
 pub mod settings;
+mod turns;
 pub mod window;
 
 pub use by_agent::ByAgent;

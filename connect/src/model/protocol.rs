@@ -13,11 +13,10 @@ mod markup;
 mod schema;
 
 use super::settings::{Protocol, Settings};
-use super::window::{Called, Came, Turn};
-use countersign::transcript::{Message, message};
-use countersign::{Agent, Finish, ModelReply, ModelRequest, NodeId, Outcome, ToolCall, ToolKind, ToolSpec};
+use super::turns::as_text;
+use super::window::Turn;
+use countersign::{Agent, Finish, ModelReply, ModelRequest, ToolCall, ToolKind, ToolSpec};
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// All that a model is given for one turn.
 pub(super) struct Said {
@@ -42,11 +41,11 @@ pub(super) fn write(request: &ModelRequest, settings: &Settings, turns: Vec<Turn
         Protocol::Native => Said { tools: agent.tools.values().cloned().collect(), must_call: required(agent).is_some(), ..native },
         Protocol::Schema => Said {
             system: schema::instructions(agent),
-            turns: told(native.turns, |calls| schema::written(agent, calls)),
+            turns: as_text(native.turns, |calls| schema::written(agent, calls)),
             shape: Some(schema::of(agent, settings.bounds)),
             ..native
         },
-        Protocol::Fenced => Said { system: fenced::instructions(agent), turns: told(native.turns, fenced::written), ..native },
+        Protocol::Fenced => Said { system: fenced::instructions(agent), turns: as_text(native.turns, fenced::written), ..native },
     }
 }
 
@@ -81,78 +80,6 @@ enum Meant {
 /// The tool by which an agent has to end, if there is one.
 fn required(agent: &Agent) -> Option<&ToolSpec> {
     agent.tools.values().find(|t| matches!(t.kind, ToolKind::Terminal { required: true, .. }))
-}
-
-/// The transcript as messages: the results of a reply's calls directly after it, and what was said to the agent
-/// meanwhile after those. A call whose result is not there yet says so.
-pub(super) fn turns(request: &ModelRequest) -> Vec<Turn> {
-    let mut turns: Vec<Turn> = Vec::new();
-    let mut placed: BTreeMap<NodeId, (usize, usize)> = BTreeMap::new();
-    for said in request.transcript.iter().filter_map(message) {
-        match said {
-            Message::User(text) => match turns.last_mut() {
-                Some(Turn::User(before)) => {
-                    before.push_str("\n\n");
-                    before.push_str(&text);
-                }
-                _ => turns.push(Turn::User(text.into_owned())),
-            },
-            Message::Assistant { text, calls } => {
-                // By position: a provider's own ids may be missing or repeated.
-                let id = |node: NodeId| format!("call_{node}");
-                let called =
-                    |(node, call): &(NodeId, &countersign::Call)| Called { id: id(*node), name: call.name.to_string(), args: call.args.to_string() };
-                let made = calls.iter().map(called).collect();
-                turns.push(Turn::Assistant { text: text.to_owned(), calls: made });
-                if !calls.is_empty() {
-                    let pending = |(node, call): &(NodeId, &countersign::Call)| Came {
-                        id: id(*node),
-                        name: call.name.to_string(),
-                        text: "[no result yet]".to_owned(),
-                    };
-                    placed.extend(calls.iter().enumerate().map(|(at, (node, _))| (*node, (turns.len(), at))));
-                    turns.push(Turn::Results(calls.iter().map(pending).collect()));
-                }
-            }
-            Message::Result { call, outcome, text } => {
-                let place = placed.get(&call).and_then(|(turn, at)| match turns.get_mut(*turn)? {
-                    Turn::Results(results) => results.get_mut(*at),
-                    _ => None,
-                });
-                if let Some(came) = place {
-                    came.text = if outcome == Outcome::Completed { text } else { format!("[{}] {text}", outcome_name(outcome)) };
-                }
-            }
-        }
-    }
-    turns
-}
-
-fn outcome_name(outcome: Outcome) -> String {
-    serde_json::to_value(outcome).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
-}
-
-/// Calls and results as text, for a model that has no tools of its own.
-fn told(turns: Vec<Turn>, written: impl Fn(&[Called]) -> String) -> Vec<Turn> {
-    let mut out: Vec<Turn> = Vec::new();
-    for turn in turns {
-        let turn = match turn {
-            Turn::Assistant { text, calls } if !calls.is_empty() => {
-                let calls = written(&calls);
-                Turn::Assistant { text: if text.trim().is_empty() { calls } else { format!("{text}\n{calls}") }, calls: Vec::new() }
-            }
-            Turn::Results(results) => {
-                let shown: Vec<String> = results.iter().map(|came| format!("Result of `{}`:\n{}", came.name, came.text)).collect();
-                Turn::User(shown.join("\n\n"))
-            }
-            turn => turn,
-        };
-        match (out.last_mut(), turn) {
-            (Some(Turn::User(before)), Turn::User(text)) => *before = format!("{before}\n\n{text}"),
-            (_, turn) => out.push(turn),
-        }
-    }
-    out
 }
 
 /// The tools in words.
