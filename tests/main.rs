@@ -24,6 +24,8 @@
 //! | [`orphans`] | what a process leaves behind, and what fails beside other work |
 //! | [`simulation`] | thousands of seeded worlds in which processes die and journals fail |
 //! | [`typed`] | answers that have to be of a type |
+//! | [`stop_hook`] | what hosts are answered, that it never loops, and what an installation changes |
+//! | [`trace`] | traces of other people's agents, in every format: what is accepted, what is refused, and where |
 //! | [`tidy`] | what the code may not contain |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
@@ -49,8 +51,10 @@ mod resume;
 mod scenarios;
 mod scratch;
 mod simulation;
+mod stop_hook;
 mod tidy;
 mod tools;
+mod trace;
 mod typed;
 
 use std::path::{Path, PathBuf};

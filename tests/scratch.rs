@@ -16,6 +16,11 @@ impl Scratch {
         Self(folder)
     }
 
+    /// The folder itself.
+    pub fn path(&self) -> &std::path::Path {
+        &self.0
+    }
+
     /// The path of a file in it.
     pub fn file(&self, name: &str) -> String {
         self.0.join(name).to_string_lossy().into_owned()

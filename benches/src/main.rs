@@ -1,6 +1,6 @@
 //! What the performance tables are made from.
 //!
-//! `cargo run --release -p countersign-benches -- turn|fleet|team|asks|ledger|durable|recover|instructions|all [--json]`
+//! `cargo run --release -p countersign-benches -- turn|fleet|team|asks|ledger|durable|recover|traces|instructions|all [--json]`
 //!
 //! Ours and hand-written loops are run interleaved, so that a noisy machine is noisy for both; figures are
 //! medians of five, and what counts is the ratio. Every run's answer, node count and decision are asserted.
@@ -16,12 +16,13 @@ mod measure;
 mod ours;
 mod recover;
 mod team;
+mod traces;
 mod turn;
 
 use measure::Row;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: countersign-benches turn|fleet|team|asks|ledger|durable|recover|instructions|all [--json]\n       countersign-benches once ours|hand|asks|team N REPS    (for an instruction counter)";
+const USAGE: &str = "usage: countersign-benches turn|fleet|team|asks|ledger|durable|recover|traces|instructions|all [--json]\n       countersign-benches once ours|hand|asks|team N REPS    (for an instruction counter)";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -35,9 +36,10 @@ fn main() -> ExitCode {
         ["ledger"] => show(&ledger::rows(), json),
         ["durable"] => show(&durable::rows(), json),
         ["recover"] => show(&recover::rows(), json),
+        ["traces"] => show(&traces::rows(), json),
         ["instructions"] => show(&instructions::rows(), json),
         ["all"] => {
-            for rows in [turn::rows, fleet::rows, team::rows, asks::rows, ledger::rows, durable::rows, recover::rows] {
+            for rows in [turn::rows, fleet::rows, team::rows, asks::rows, ledger::rows, durable::rows, recover::rows, traces::rows] {
                 show(&rows(), json);
             }
         }

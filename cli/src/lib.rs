@@ -10,9 +10,15 @@
 //! | [`show`] | shows one run: how it stands and why |
 //! | [`verify`] | checks the hash chain of every log |
 //! | [`replay`] | rules on stored runs again |
+//! | [`audit`] | rules on what agents of other frameworks wrote |
+//! | [`eval`] | measures the audit on labelled traces |
+//! | [`hook`] | answers the stop hooks of Claude Code, Codex and Cursor, and installs itself there |
 
+pub mod audit;
 #[cfg(feature = "run")]
 pub mod config;
+pub mod eval;
+pub mod hook;
 pub mod init;
 pub mod replay;
 #[cfg(feature = "run")]

@@ -1,7 +1,7 @@
 //! The `countersign` program.
 
 use clap::{Parser, Subcommand};
-use countersign_cli::{UNREADABLE, init, replay, runs, show, verify};
+use countersign_cli::{UNREADABLE, audit, eval, hook, init, replay, runs, show, verify};
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
@@ -28,6 +28,12 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Rules on stored runs again, and says whether they still get their recorded decisions.
     Replay(replay::ReplayArgs),
+    /// Rules on what agents of other frameworks wrote: would their answer be final, and why not?
+    Audit(audit::AuditArgs),
+    /// Measures the audit on labelled traces: failures caught, and good runs refused.
+    Eval(eval::EvalArgs),
+    /// Answers the stop hook of an agent's host: may it stop, and what is missing? Installs itself there, too.
+    Hook(hook::HookArgs),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +46,9 @@ fn main() -> ExitCode {
         Command::Show(args) => show::run(&args, &mut out),
         Command::Verify(args) => verify::run(&args, &mut out),
         Command::Replay(args) => replay::run(&args, &mut out),
+        Command::Audit(args) => audit::run(&args, &mut out),
+        Command::Eval(args) => eval::run(&args, &mut out),
+        Command::Hook(args) => hook::run(&args, &mut out),
     };
     match done {
         Ok(status) => ExitCode::from(status),

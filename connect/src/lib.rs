@@ -7,6 +7,7 @@
 //! | `fetch` | `tool::fetch` | pages over HTTP |
 //! | `models` | `model` | model providers |
 //! | `mcp` | `mcp` | tools of MCP servers |
+//! | `trace` | `trace` | what agents of other frameworks wrote |
 
 #[cfg(feature = "http")]
 mod http;
@@ -16,3 +17,5 @@ pub mod mcp;
 pub mod model;
 #[cfg(feature = "tools")]
 pub mod tool;
+#[cfg(feature = "trace")]
+pub mod trace;

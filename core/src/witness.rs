@@ -285,6 +285,11 @@ impl Witness {
         }
     }
 
+    /// Whether a question of this name is open.
+    pub fn asks_user(&self, id: &str) -> bool {
+        self.names.questions.get(id).and_then(|q| self.ledger().question(*q)).is_some_and(|q| !q.answered)
+    }
+
     /// The user answered.
     pub fn user_answered(&mut self, id: &str, text: &str) {
         match self.names.questions.get(id).copied() {
@@ -341,6 +346,13 @@ impl Witness {
         let owner = self.owner();
         if let Some(activation) = self.agent(agent.unwrap_or(&owner)) {
             self.put(Event::Nudged { activation, by, text: text.into() });
+        }
+    }
+
+    /// A person asked the owner of the answer for something, or for something more.
+    pub fn asked(&mut self, text: &str) {
+        if let Some(activation) = self.agent(&self.owner()) {
+            self.put(Event::InputArrived { activation, text: text.into(), queued: None });
         }
     }
 

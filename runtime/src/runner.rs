@@ -119,6 +119,11 @@ impl Runner {
         Self { parts: Arc::new(Parts { journal, ..(*self.parts).clone() }) }
     }
 
+    /// A run as its journal has it, folded and not driven: to see what it waits for.
+    pub async fn read(&self, run: &str) -> Result<Run, DriveError> {
+        Driver::read(&self.parts, run).await.map(|(run, _)| run)
+    }
+
     /// The journal.
     pub fn journal(&self) -> &Arc<dyn Journal> {
         &self.parts.journal

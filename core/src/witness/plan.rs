@@ -40,6 +40,19 @@ impl Witness {
         self.put(Event::PlanMade { scope: ROOT, key, by: author, steps, dropped });
     }
 
+    /// Whether the plan in force has a step of this name.
+    pub fn step_known(&self, id: &str) -> bool {
+        self.step(id).is_some()
+    }
+
+    /// A step that had ended is open again.
+    pub fn step_reopened(&mut self, id: &str, why: &str) {
+        let Some(step) = self.step(id) else { return self.unknown("plan step", id) };
+        if self.ledger().step(step).is_some_and(|s| s.state != StepState::Open) {
+            self.put(Event::StepReopened { step, why: why.into() });
+        }
+    }
+
     /// A step came to an end; one that had ended is opened again first.
     pub fn step_settled(&mut self, id: &str, outcome: StepOutcome, why: &str) {
         let Some(step) = self.ledger().live_step_named(ROOT, id) else { return self.unknown("plan step", id) };

@@ -67,13 +67,18 @@ impl Driver {
         commands: Vec<Command>,
         limits: Option<Limits>,
     ) -> Result<(Box<Self>, Arc<Shared>), DriveError> {
+        let (run, written) = Self::read(&parts, run).await?;
+        Self::go_on_from(parts, run, written, commands, limits)
+    }
+
+    /// A run as its journal has it, and how many events that are.
+    pub(crate) async fn read(parts: &Parts, run: &str) -> Result<(Run, usize), DriveError> {
         let log = read_all(&*parts.journal, run).await?;
         if log.is_empty() {
             return Err(DriveError::UnknownRun(run.into()));
         }
         let written = log.len();
-        let run = Run::replay(parts.gate.clone(), log)?;
-        Self::go_on_from(parts, run, written, commands, limits)
+        Ok((Run::replay(parts.gate.clone(), log)?, written))
     }
 
     /// A new run with an older one's beginning. Its rulings are made again, under its own name.
