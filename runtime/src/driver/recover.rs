@@ -179,7 +179,7 @@ impl Driver {
     }
 
     /// What the policy says of calls whose outcome nobody can tell.
-    fn resolve_lost(&mut self) -> Result<(), DriveError> {
+    pub(super) fn resolve_lost(&mut self) -> Result<(), DriveError> {
         let lost: Vec<_> = self.run.ledger().open().lost.iter().collect();
         let policy = self.run.ledger().policy().on_lost;
         for call in lost {
