@@ -5,17 +5,16 @@
 //! key is needed.
 
 use countersign::explain::explain;
-use countersign_examples::fix::command::{AllowList, RUSTC};
+use countersign_connect::tool::Folder;
 use countersign_examples::fix::scratch::Scratch;
-use countersign_examples::fix::{TASK, fix_runner, scripted};
-use countersign_examples::folder_tools::Folder;
+use countersign_examples::fix::{TASK, compiler, fix_runner, scripted};
 use std::error::Error;
 use std::process::ExitCode;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<ExitCode, Box<dyn Error>> {
     let scratch = match std::env::args_os().nth(1) {
-        Some(folder) => Scratch::copy_of(&Folder::new(folder)),
+        Some(folder) => Folder::open(folder).and_then(|folder| Scratch::copy_of(&folder)),
         None => Scratch::sample(),
     };
     let scratch = match scratch {
@@ -25,7 +24,8 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
             return Ok(ExitCode::from(2));
         }
     };
-    let runner = fix_runner(&scratch.folder(), AllowList::of(&[RUSTC]), scripted::model())?;
+    let folder = scratch.folder()?.writable()?;
+    let runner = fix_runner(&folder, compiler(&folder)?, scripted::model())?;
     let result = runner.run(TASK).await?;
     println!("{}", explain(result.run.ledger(), &result.decision));
     let Some(answer) = &result.final_response else { return Ok(ExitCode::FAILURE) };

@@ -5,7 +5,7 @@
 
 use countersign::explain::explain;
 use countersign::report::RunReport;
-use countersign_examples::folder_tools::Folder;
+use countersign_connect::tool::Folder;
 use countersign_examples::survey::{TASK, scripted, survey_runner};
 use std::error::Error;
 use std::process::ExitCode;
@@ -16,7 +16,14 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
         eprintln!("usage: survey FOLDER");
         return Ok(ExitCode::from(2));
     };
-    let runner = survey_runner(&Folder::new(folder), scripted::model())?;
+    let folder = match Folder::open(folder) {
+        Ok(folder) => folder,
+        Err(why) => {
+            eprintln!("{why}");
+            return Ok(ExitCode::from(2));
+        }
+    };
+    let runner = survey_runner(&folder, scripted::model())?;
     let result = runner.run(TASK).await?;
     let ledger = result.run.ledger();
     println!("{}", explain(ledger, &result.decision));

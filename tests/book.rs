@@ -96,8 +96,10 @@ fn every_chapter_is_listed_and_every_listing_is_there() {
         let name = short(&path).replace("book/src/", "");
         assert!(name == "SUMMARY.md" || summary.contains(&format!("({name})")), "{name} is in no table of contents");
         for include in read(&path).split("{{#include ").skip(1).filter_map(|rest| rest.split("}}").next()) {
-            let file = path.parent().expect("a file has a folder").join(include);
+            let (file, part) = include.rsplit_once(':').unwrap_or((include, ""));
+            let file = path.parent().expect("a file has a folder").join(file);
             assert!(file.is_file(), "{name} includes {include}, which is not there");
+            assert!(part.is_empty() || read(&file).contains(&format!("// ANCHOR: {part}\n")), "{name} includes {include}, which has no such part");
         }
     }
 }

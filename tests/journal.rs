@@ -1,8 +1,9 @@
-//! What every journal promises, asked of each that there is; then what a file promises besides.
+//! What every journal promises, asked of each that there is; in `file`, what one in a file promises besides.
+
+mod file;
 
 use crate::scratch::Scratch;
 use countersign::journal::projection::{RunQuery, process_details};
-use countersign::journal::sqlite::{SCHEMA, SqliteOptions};
 use countersign::journal::tail::Tail;
 use countersign::testing::ScriptedModel;
 use countersign::transcript::replies;
@@ -145,8 +146,14 @@ async fn a_candidate_and_a_failure_stand_apart_from_an_answer() {
 async fn whole_outputs_are_kept_and_work_is_listed() {
     for (journal, _scratch) in journals() {
         let result = ran(&journal, "a").await;
-        journal.keep(&"a".into(), NodeId(3), "all of it".into()).await.unwrap();
-        assert_eq!(journal.kept("a", NodeId(3)).await.unwrap().as_deref(), Some("all of it"));
+        let (run, log) = (Str::from("b"), renamed(result.run.ledger().log(), "b"));
+        let outputs = [(NodeId(3), Str::from("all of it"))];
+        journal.append(Batch { outputs: &outputs, ..Batch::new(&run, 0, &log) }).await.unwrap();
+        assert_eq!(journal.kept("b", NodeId(3)).await.unwrap().as_deref(), Some("all of it"));
+        // A writer who comes too late changes nothing.
+        let late = [(NodeId(3), Str::from("something else"))];
+        assert!(journal.append(Batch { outputs: &late, ..Batch::new(&run, 0, &log) }).await.is_err());
+        assert_eq!(journal.kept("b", NodeId(3)).await.unwrap().as_deref(), Some("all of it"));
         assert!(journal.kept("a", NodeId(4)).await.unwrap().is_none());
         let details = process_details(result.run.ledger());
         let lines: Vec<_> = details.iter().map(|d| (d.reference.kind, &*d.agent, d.ended_ms.is_some())).collect();
@@ -201,166 +208,4 @@ async fn two_drivers_on_one_run_are_not_possible_after_a_crash() {
     let log = journal::read_all(&*one, "a").await.unwrap();
     assert_eq!(log.iter().filter(|r| matches!(r.event, Event::Decided { scope: ROOT, .. })).count(), 1);
     assert!(matches!(runner(&two).resume("a", vec![], None).await, Err(DriveError::Ended(_))), "one final a run, whoever asks");
-}
-
-/// A file with one whole run in it, closed.
-async fn file(key: Option<&[u8]>) -> (Scratch, String, RunResult) {
-    let scratch = Scratch::new();
-    let path = scratch.file("runs.db");
-    let options = SqliteOptions { key: key.map(<[u8]>::to_vec), ..SqliteOptions::default() };
-    let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open_with(&path, options).unwrap());
-    let result = ran(&journal, "a").await;
-    (scratch, path, result)
-}
-
-fn sql(path: &str, statement: &str) {
-    rusqlite::Connection::open(path).unwrap().execute_batch(statement).unwrap();
-}
-
-#[tokio::test]
-async fn an_old_schema_opens_and_a_newer_one_is_refused() {
-    let (_scratch, path, result) = file(None).await;
-    sql(&path, "DROP TABLE messages; DROP INDEX runs_by_mode; PRAGMA user_version = 1;");
-    let journal = SqliteJournal::open(&path).unwrap();
-    assert_eq!(journal::read_all(&journal, "a").await.unwrap(), result.run.ledger().log());
-    assert_eq!(journal.message("a").await.unwrap().unwrap().content, None);
-    drop(journal);
-    sql(&path, "PRAGMA user_version = 99;");
-    let newer = SqliteJournal::open(&path).err().unwrap();
-    assert_eq!(newer, JournalError::Newer { place: path, found: 99, known: SCHEMA });
-}
-
-#[tokio::test]
-async fn what_is_no_journal_is_refused_by_name() {
-    let scratch = Scratch::new();
-    let path = scratch.file("notes.txt");
-    std::fs::write(&path, "these are notes, and long enough to be taken for a file of pages".repeat(100)).unwrap();
-    assert!(matches!(SqliteJournal::open(&path), Err(JournalError::Unreadable { place, .. }) if place == path));
-    assert!(matches!(SqliteJournal::open(scratch.file("no/such/folder/runs.db")), Err(JournalError::Unreadable { .. })));
-}
-
-#[tokio::test]
-async fn tampering_is_found_at_its_event_and_what_is_before_stays_readable() {
-    let harm: &[(&str, u32, &str)] = &[
-        ("UPDATE events SET body = replace(body, 'look', 'loot') WHERE seq = 4", 4, "it is not what was written"),
-        ("UPDATE events SET body = substr(body, 1, 20) WHERE seq = 5", 5, "it is not what was written"),
-        ("DELETE FROM events WHERE seq = 3", 3, "it is missing"),
-        ("DELETE FROM events WHERE seq > 4", 5, "it is missing"),
-        ("UPDATE events SET seq = seq + 100 WHERE seq > 6", 7, "it is missing"),
-        ("UPDATE events SET seq = 99 WHERE seq = 2", 2, "it is missing"),
-        ("UPDATE events SET link = zeroblob(16) WHERE seq = 6", 6, "it is not what was written"),
-        ("UPDATE events SET body = CAST(x'ff' AS TEXT) WHERE seq = 5", 5, ""),
-        ("UPDATE runs SET run = 'b'", 1, "it is not what was written"),
-    ];
-    for (statement, at, what) in harm {
-        let (_scratch, path, result) = file(None).await;
-        sql(&path, statement);
-        let journal = SqliteJournal::open(&path).unwrap();
-        let run = if statement.contains("'b'") { "b" } else { "a" };
-        let whole = journal.read(run, 0, 1000).await;
-        let damage = if *at == 1 { whole.unwrap_err() } else { journal.read(run, at - 1, 1000).await.unwrap_err() };
-        assert!(matches!(&damage, JournalError::Damaged { seq, why, .. } if seq == at && why.contains(what)), "{statement}: {damage}");
-        if *at > 1 {
-            assert_eq!(journal.read(run, 0, 1000).await.unwrap(), result.run.ledger().log()[..*at as usize - 1], "{statement}");
-        }
-        let found = journal.verify().await.unwrap();
-        assert_eq!(found.last(), Some(&damage), "{statement}");
-        assert_eq!(found.len(), 1 + usize::from(statement.starts_with("DELETE")), "{statement}: {found:?}");
-    }
-}
-
-#[tokio::test]
-async fn a_key_keeps_a_forger_out() {
-    let (_scratch, path, _) = file(Some(b"a key of ours")).await;
-    let open = |key: Option<&[u8]>| SqliteJournal::open_with(&path, SqliteOptions { key: key.map(<[u8]>::to_vec), ..SqliteOptions::default() });
-    assert!(matches!(open(None), Err(JournalError::Key { .. })));
-    assert!(matches!(open(Some(b"a guess")), Err(JournalError::Key { .. })));
-    // Whoever knows how a chain is made, and not the key, cannot make one.
-    let (before, text): (Vec<u8>, String) = {
-        let db = rusqlite::Connection::open(&path).unwrap();
-        let before = db.query_row("SELECT link FROM events WHERE seq = 3", [], |r| r.get(0)).unwrap();
-        (before, db.query_row("SELECT replace(body, 'look', 'loot') FROM events WHERE seq = 4", [], |r| r.get(0)).unwrap())
-    };
-    let forged = journal::chain::Chain::plain().link(&before.try_into().unwrap(), &text);
-    rusqlite::Connection::open(&path)
-        .unwrap()
-        .execute("UPDATE events SET body = ?1, link = ?2 WHERE seq = 4", rusqlite::params![text, forged])
-        .unwrap();
-    let found = open(Some(b"a key of ours")).unwrap().verify().await.unwrap();
-    assert!(matches!(found.as_slice(), [JournalError::Damaged { seq: 4, .. }]), "{found:?}");
-}
-
-#[tokio::test]
-async fn a_full_disk_parks_the_run_and_a_resume_goes_on_without_loss() {
-    let (scratch, path, _) = file(None).await;
-    let size = std::fs::metadata(&path).unwrap().len();
-    let full = SqliteJournal::open_with(&path, SqliteOptions { bytes_max: Some(size), ..SqliteOptions::default() }).unwrap();
-    let full: Arc<dyn Journal> = Arc::new(full);
-    let mut stopped = None;
-    for n in 0..100 {
-        let run = format!("b-{n}");
-        match runner(&full).start(&run, &"look ".repeat(200)).unwrap().result().await {
-            Ok(_) => {}
-            Err(why) => {
-                stopped = Some((run, why));
-                break;
-            }
-        }
-    }
-    let (run, why) = stopped.expect("the file is full at some time");
-    assert!(matches!(&why, DriveError::Journal(JournalError::Full { place }) if *place == path), "{why}");
-    // What was acknowledged is whole, and the run goes on from it once there is room.
-    assert_eq!(journal::read_all(&*full, "a").await.unwrap().len() as u32, full.summary("a").await.unwrap().unwrap().seq);
-    drop(full);
-    let roomy: Arc<dyn Journal> = Arc::new(SqliteJournal::open(&path).unwrap());
-    let result = match roomy.summary(&run).await.unwrap() {
-        Some(_) => runner(&roomy).resume(&run, vec![], None).await.unwrap().result().await.unwrap(),
-        None => ran(&roomy, &run).await,
-    };
-    assert_eq!(result.reason(), Reason::Verified);
-    drop(scratch);
-}
-
-#[tokio::test]
-async fn a_file_that_cannot_be_written_is_a_clear_error() {
-    let (_scratch, path, _) = file(None).await;
-    let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open(&path).unwrap());
-    // What a file system that turned read-only does to a connection.
-    sql(&path, "CREATE TRIGGER no_more BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'nothing may be written'); END;");
-    let why = runner(&journal).start("b", "look").unwrap().result().await.err().unwrap();
-    assert!(
-        matches!(&why, DriveError::Journal(JournalError::Store(text)) if text.contains("nothing may be written") && text.contains(&path)),
-        "{why}"
-    );
-    assert!(journal.summary("b").await.unwrap().is_none(), "all of a batch, or nothing");
-    assert_eq!(journal::read_all(&*journal, "a").await.unwrap().len() as u32, journal.summary("a").await.unwrap().unwrap().seq);
-}
-
-#[tokio::test]
-async fn a_torn_file_is_an_error_and_never_another_story() {
-    let (scratch, path, result) = file(None).await;
-    let whole = std::fs::read(&path).unwrap();
-    let log = result.run.ledger().log();
-    for page in 0..whole.len() / 4096 {
-        let torn = scratch.file("torn.db");
-        let mut bytes = whole.clone();
-        bytes[page * 4096 + 200..page * 4096 + 1800].fill(0xA5);
-        std::fs::write(&torn, &bytes).unwrap();
-        let Ok(journal) = SqliteJournal::open(&torn) else { continue };
-        match journal::read_all(&journal, "a").await {
-            Ok(read) => assert!(log.starts_with(&read), "page {page}"),
-            Err(why) => assert!(!why.to_string().is_empty(), "page {page}"),
-        }
-    }
-}
-
-#[tokio::test]
-async fn the_end_of_a_run_under_way_is_missed_although_its_beginning_is_whole() {
-    let (_scratch, path, result) = file(None).await;
-    let journal = SqliteJournal::open(&path).unwrap();
-    let log = renamed(&result.run.ledger().log()[..5], "b");
-    journal.append(Batch::new(&"b".into(), 0, &log)).await.unwrap();
-    sql(&path, "DELETE FROM events WHERE run = 2 AND seq > 3");
-    assert_eq!(journal.read("b", 0, 100).await.unwrap().len(), 3);
-    assert_eq!(journal.verify().await.unwrap(), [JournalError::Short { place: path, missing: 2 }]);
 }

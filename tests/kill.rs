@@ -16,7 +16,7 @@ use std::sync::Mutex;
 /// Scenarios that do not come to the same after a crash, or have no end to be compared, with the reason.
 const OTHERWISE: &[(&str, &str)] = &[
     ("calls/background", "nobody can tell whether the build was done, and nobody builds again on a guess"),
-    ("limits/deadline", "a crash starts its clock again"),
+    ("limits/deadline", "the clock of the suite stands still, so that a crash has used nothing of its time"),
     ("provider/fails_twice", "its model counts calls, and a new process counts from none"),
 ];
 

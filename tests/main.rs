@@ -15,12 +15,15 @@
 //! | [`cli`] | the commands of the program |
 //! | [`decision`] | the JSON of a decision, word for word |
 //! | [`book`] | the README and the book say what the code does |
+//! | [`models`] | providers that fail, refuse, or ask to wait |
+//! | [`real_input`] | the two examples on real input |
+//! | [`tools`] | built-in tools: what leads out, what may run, what is cut, killed and reaped |
 //! | [`journal`] | what every journal promises, of each that there is |
 //! | [`kill`] | processes killed with SIGKILL at every event and inside tools, taken up again from their file |
 //! | [`resume`] | approvals, messages and forks across processes |
 //! | [`orphans`] | what a process leaves behind, and what fails beside other work |
-//! | [`real_input`] | the two examples on real input, and the tools that confine them |
 //! | [`simulation`] | thousands of seeded worlds in which processes die and journals fail |
+//! | [`typed`] | answers that have to be of a type |
 //! | [`stop_hook`] | what hosts are answered, that it never loops, and what an installation changes |
 //! | [`trace`] | traces of other people's agents, in every format: what is accepted, what is refused, and where |
 //! | [`tidy`] | what the code may not contain |
@@ -37,10 +40,10 @@ mod decision;
 mod driver;
 mod hooks;
 mod journal;
-
 mod kill;
 mod live_resume;
 mod live_suite;
+mod models;
 mod oracle;
 mod orphans;
 mod real_input;
@@ -50,7 +53,9 @@ mod scratch;
 mod simulation;
 mod stop_hook;
 mod tidy;
+mod tools;
 mod trace;
+mod typed;
 
 use std::path::{Path, PathBuf};
 

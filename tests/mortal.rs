@@ -53,10 +53,6 @@ impl Journal for StandsStill {
         self.inner.message(run).await
     }
 
-    async fn keep(&self, run: &Str, call: NodeId, whole: Str) -> Result<(), JournalError> {
-        self.inner.keep(run, call, whole).await
-    }
-
     async fn kept(&self, run: &str, call: NodeId) -> Result<Option<Str>, JournalError> {
         self.inner.kept(run, call).await
     }

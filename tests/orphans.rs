@@ -214,3 +214,49 @@ async fn a_step_that_was_done_before_the_crash_is_not_done_again() {
         assert!(again.text() == Some("both done") || again.reason() == Reason::UnknownOutcome, "{:?}", again.decision);
     }
 }
+
+fn builds_and_pays(r: &ModelRequest) -> ModelReply {
+    if turns(r) == 0 { ModelReply::call("build", "\"it\"").and_call("pay", "1") } else { ModelReply::text("both were dealt with") }
+}
+
+#[tokio::test]
+async fn a_lost_job_that_is_resolved_on_resume_forgets_no_call_that_waits_beside_it() {
+    let ran = Ran::default();
+    let mk = || {
+        let (builds, pays) = (works("build", build(), &ran), works("pay", Declared { approval: true, ..write() }, &ran));
+        let agent = Agent::new("main", "").tool(builds.spec()).tool(pays.spec());
+        let builder = Runner::builder(Single::default(), ScriptedModel(builds_and_pays)).agent(agent).tool(builds).tool(pays);
+        builder.policy(Policy::execution()).clock(Arc::new(|| 0)).build().unwrap()
+    };
+    let whole = mk().run("t").await.unwrap();
+    let log = whole.run.ledger().log();
+    let begun = at(log, |e| matches!(e, Event::ApprovalRequested { .. }));
+    ran.lock().unwrap().clear();
+    for outcome in [None, Some(Outcome::Completed), Some(Outcome::Failed)] {
+        ran.lock().unwrap().clear();
+        let parked = after_a_crash(&mk(), log, begun, vec![]).await;
+        let approval = parked.run.ledger().open().approvals.iter().next().expect("the payment waits");
+        let call = parked.run.ledger().open().lost.iter().next().expect("the job is lost");
+        let log = parked.run.ledger().log();
+        let resolved = after_a_crash(&mk(), log, log.len(), vec![Say::Resolve { call, outcome, text: "looked".into(), by: "ann".into() }]).await;
+        assert_eq!(resolved.reason(), Reason::AwaitingApproval, "{outcome:?}: {:?}", resolved.decision);
+        let log = resolved.run.ledger().log();
+        let grant = Say::Approve { approval, granted: true, by: "ann".into(), why: "".into(), args: None };
+        let done = after_a_crash(&mk(), log, log.len(), vec![grant]).await;
+        assert!(done.final_response.is_some(), "{outcome:?}: {:?}", done.decision);
+        assert_eq!(ran.lock().unwrap().iter().filter(|what| what.starts_with("pay")).count(), 1, "{outcome:?}");
+    }
+}
+
+#[tokio::test]
+async fn only_a_lost_call_is_resolved_by_somebody_on_resume() {
+    let ran = Ran::default();
+    let whole = one(three_at_once, &ran).run("t").await.unwrap();
+    let log = whole.run.ledger().log();
+    let asked = at(log, |e| matches!(e, Event::ModelReplied { .. }));
+    let call = whole.run.ledger().tool_runs()[0].id;
+    ran.lock().unwrap().clear();
+    let say = vec![Say::Resolve { call, outcome: Some(Outcome::Completed), text: "surely".into(), by: "ann".into() }];
+    let again = after_a_crash(&one(three_at_once, &ran), log, asked, say).await;
+    assert_eq!((again.reason(), ran.lock().unwrap().len()), (Reason::VerifiedPartial, 3), "nobody's word stands for a call that can be made");
+}

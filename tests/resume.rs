@@ -152,6 +152,10 @@ async fn a_person_gives_a_fresh_allowance_or_a_higher_limit_and_a_crash_gives_no
     assert_eq!((blocked.status(), told(&blocked)), (Status::Blocked, 2));
     let resumed = took_up(mk(), vec![]).await;
     assert!(told(&resumed) > 2, "a person's resume gives a fresh allowance");
+    // As does a higher limit, said with the resume.
+    let limits = Limits { continuations: 5, ..Limits::default() };
+    let higher = mk().resume("r", vec![], Some(limits)).await.unwrap().result().await.unwrap();
+    assert_eq!(told(&higher), told(&resumed) + 5);
     // The same log without its last ruling: a process died there, and nobody gives anything.
     let log = blocked.run.ledger().log();
     let journal = Arc::new(MemoryJournal::new());
@@ -194,4 +198,43 @@ async fn a_fork_shares_the_beginning_and_goes_its_own_way_as_after_a_crash() {
     assert!(matches!(mk(&journal, true).fork("nobody", 1, "x", vec![], None).await, Err(DriveError::UnknownRun(_))));
     let taken = mk(&journal, true).fork("old", 1, "new-1", vec![], None).await.unwrap().result().await;
     assert!(matches!(taken, Err(DriveError::Journal(JournalError::Stale { .. }))), "a name is given once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crash_gives_no_time_back_on_resume() {
+    let hang =
+        || FnTool::new("hang", "never ends", Declared::run(Effect::Read), |_: serde_json::Value| std::future::pending::<Result<String, ToolError>>());
+    let began = tokio::time::Instant::now();
+    let clock: Clock = Arc::new(move || u64::try_from(began.elapsed().as_millis()).unwrap());
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    let mk = || {
+        let agent = Agent::new("main", "").tool(hang().spec()).tool(spec("read", Declared::run(Effect::Read)));
+        let script = |r: &ModelRequest| if turns(r) == 0 { ModelReply::call("read", "1") } else { ModelReply::call("hang", "1") };
+        let slow = Slow(script);
+        let policy = Policy { limits: Limits { deadline_ms: 1000, ..Limits::default() }, ..Policy::conversation() };
+        base(Single::default(), slow).tool(hang()).agent(agent).policy(policy).journal(journal.clone()).clock(clock.clone()).build().unwrap()
+    };
+    // Killed after two replies of 300 ms each, inside a tool that never ends.
+    let killed = mk().start("r", "t").unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+    drop(killed);
+    let left = journal::read_all(&*journal, "r").await.unwrap();
+    let elsewhere: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    elsewhere.append(Batch::new(&"r".into(), 0, &left)).await.unwrap();
+    let again = began.elapsed();
+    let result = took_up(mk().on(elsewhere), vec![]).await;
+    assert_eq!(result.reason(), Reason::Timeout);
+    let took = (began.elapsed() - again).as_millis();
+    assert!((390..=410).contains(&took), "600 ms of 1,000 were used, and {took} ms were left");
+}
+
+/// A model that takes 300 ms.
+struct Slow<F>(F);
+
+#[async_trait::async_trait]
+impl<F: Fn(&ModelRequest) -> ModelReply + Send + Sync> Model for Slow<F> {
+    async fn reply(&self, request: ModelRequest, _: &Deltas) -> Result<ModelReply, ModelError> {
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        Ok((self.0)(&request))
+    }
 }

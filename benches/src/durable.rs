@@ -161,10 +161,6 @@ impl Journal for RawFile {
         Ok(None)
     }
 
-    async fn keep(&self, _: &Str, _: NodeId, _: Str) -> Result<(), JournalError> {
-        Ok(())
-    }
-
     async fn kept(&self, _: &str, _: NodeId) -> Result<Option<Str>, JournalError> {
         Ok(None)
     }

@@ -3,6 +3,8 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | `config`, `run` | carries a task out, by a file (feature `run`) |
+//! | [`init`] | writes such a file |
 //! | [`source`] | opens a journal file, or a log of one event a line |
 //! | [`runs`] | lists runs |
 //! | [`show`] | shows one run: how it stands and why |
@@ -13,9 +15,14 @@
 //! | [`hook`] | answers the stop hooks of Claude Code, Codex and Cursor, and installs itself there |
 
 pub mod audit;
+#[cfg(feature = "run")]
+pub mod config;
 pub mod eval;
 pub mod hook;
+pub mod init;
 pub mod replay;
+#[cfg(feature = "run")]
+pub mod run;
 pub mod runs;
 pub mod show;
 pub mod source;

@@ -1,7 +1,7 @@
 //! The `countersign` program.
 
 use clap::{Parser, Subcommand};
-use countersign_cli::{UNREADABLE, audit, eval, hook, replay, runs, show, verify};
+use countersign_cli::{UNREADABLE, audit, eval, hook, init, replay, runs, show, verify};
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
@@ -15,6 +15,11 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Carries out a task.
+    #[cfg(feature = "run")]
+    Run(countersign_cli::run::RunArgs),
+    /// Writes a configuration file to start from.
+    Init(init::InitArgs),
     /// Lists the runs of a journal, the newest first.
     Runs(runs::RunsArgs),
     /// Shows how a run stands, and why.
@@ -34,6 +39,9 @@ enum Command {
 fn main() -> ExitCode {
     let mut out = std::io::stdout().lock();
     let done = match Args::parse().command {
+        #[cfg(feature = "run")]
+        Command::Run(args) => countersign_cli::run::run(&args, &mut out),
+        Command::Init(args) => init::run(&args, &mut out),
         Command::Runs(args) => runs::run(&args, &mut out),
         Command::Show(args) => show::run(&args, &mut out),
         Command::Verify(args) => verify::run(&args, &mut out),

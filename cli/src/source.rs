@@ -86,7 +86,7 @@ impl Source {
             return Ok(Self::Lines(Arc::new(lines(path).await?)));
         }
         let key = key.key_file.as_ref().map(|path| std::fs::read(path).map_err(|why| SourceError::File { path: path.clone(), why })).transpose()?;
-        Ok(Self::File(Arc::new(SqliteJournal::open_with(path, SqliteOptions { key, ..SqliteOptions::default() })?)))
+        Ok(Self::File(Arc::new(SqliteJournal::look(path, SqliteOptions { key, ..SqliteOptions::default() })?)))
     }
 
     /// The runs, as a journal.

@@ -3,6 +3,7 @@
 use crate::source::{Key, Source, wait};
 use crate::{BAD, GOOD};
 use clap::Args;
+use countersign::JournalError;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -29,7 +30,8 @@ pub fn run(args: &VerifyArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
         writeln!(out, "{damage}")?;
     }
     let sealed = if args.key.key_file.is_some() { "nobody without the key has changed it" } else { "no corruption" };
-    match damaged.len() {
+    match damaged.iter().filter(|damage| matches!(damage, JournalError::Damaged { .. })).count() {
+        0 if !damaged.is_empty() => {}
         0 => writeln!(out, "{runs} runs are whole: {sealed}")?,
         count => writeln!(out, "{count} of {runs} runs are damaged")?,
     }

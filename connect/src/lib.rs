@@ -1,5 +1,21 @@
 //! Connects Countersign to models, tools and traces of other people's making. One feature for each connector;
 //! none of their types is part of the crates below.
+//!
+//! | feature | module | what it connects |
+//! |---|---|---|
+//! | `tools` | `tool` | files and commands of this machine |
+//! | `fetch` | `tool::fetch` | pages over HTTP |
+//! | `models` | `model` | model providers |
+//! | `mcp` | `mcp` | tools of MCP servers |
+//! | `trace` | `trace` | what agents of other frameworks wrote |
 
+#[cfg(feature = "http")]
+mod http;
+#[cfg(feature = "mcp")]
+pub mod mcp;
+#[cfg(feature = "models")]
+pub mod model;
+#[cfg(feature = "tools")]
+pub mod tool;
 #[cfg(feature = "trace")]
 pub mod trace;

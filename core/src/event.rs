@@ -121,6 +121,9 @@ pub enum Event {
         /// Text that had arrived by then. Partial.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         partial: Option<Str>,
+        /// Set where asking again cannot help, such as a key that the provider does not accept.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        lasting: bool,
     },
     /// A person's approval is needed before something runs. Makes an approval.
     ApprovalRequested {

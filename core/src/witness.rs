@@ -94,7 +94,7 @@ impl Witness {
     /// A model call failed.
     pub fn model_failed(&mut self, agent: &str, why: &str, partial: Option<&str>) {
         if let Some(activation) = self.agent(agent) {
-            self.put(Event::ModelFailed { activation, why: why.into(), partial: partial.map(Str::from) });
+            self.put(Event::ModelFailed { activation, why: why.into(), partial: partial.map(Str::from), lasting: false });
         }
     }
 

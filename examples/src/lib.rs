@@ -1,9 +1,8 @@
-//! What the examples share: the case reader, the scenario format, tools over real files, and the two
+//! What the examples share: the case reader, the scenario format, and the two
 //! examples on real input.
 
 pub mod cases;
 pub mod fix;
-pub mod folder_tools;
 pub mod script;
 pub mod seen;
 pub mod suite;

@@ -13,8 +13,8 @@
 mod folder_read;
 pub mod scripted;
 
-use crate::folder_tools::Folder;
 use countersign::{Agent, BuildError, Deep, Model, Policy, Runner, Tool, ToolSpec};
+use countersign_connect::tool::Folder;
 use folder_read::FolderRead;
 
 /// What the run is asked to do.

@@ -98,8 +98,7 @@ fn finish(ledger: &Ledger, agent: &Agent, act: &Activation, out: &mut Out) {
         return owed(ledger, act, text, name, parse, out);
     }
     let outcome = match finish {
-        Finish::Length => Outcome::CutOff,
-        Finish::ContentFilter => Outcome::CutOff,
+        Finish::Length | Finish::ContentFilter | Finish::Refusal => Outcome::CutOff,
         Finish::Stop | Finish::ToolCalls if text.trim().is_empty() => Outcome::Empty,
         Finish::Stop | Finish::ToolCalls => Outcome::Completed,
     };

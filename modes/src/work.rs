@@ -207,7 +207,7 @@ impl<'a> Work<'a> {
         let finish = said.map_or(Finish::Stop, |(_, finish, _)| finish);
         match reply.outcome() {
             Outcome::Completed | Outcome::Empty => {}
-            Outcome::CutOff if matches!(finish, Finish::Length | Finish::ContentFilter) => {}
+            Outcome::CutOff if matches!(finish, Finish::Length | Finish::ContentFilter | Finish::Refusal) => {}
             _ => return Err(self.gave_up(reply)),
         }
         let text = text.into();

@@ -14,7 +14,7 @@ use crate::live::{Inbox, Shared, Tip, TipCell};
 use crate::parts::Parts;
 use crate::result::RunResult;
 use act::{Done, Todo, carry_out};
-use countersign_core::{Cause, Decision, Event, NodeId, ROOT, Run, Str};
+use countersign_core::{Cause, Decision, Event, NodeId, Outcome, ROOT, Run, Str};
 use countersign_modes::{Act, Out, machine};
 use futures_util::future::{BoxFuture, OptionFuture};
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -39,8 +39,12 @@ pub(crate) struct Driver {
     running: Option<FuturesUnordered<BoxFuture<'static, Done>>>,
     /// Whether what is awaited in place is to be dropped.
     abandoned: bool,
+    /// How long to wait before an act that failed is done again.
+    pauses: Vec<(Act, Duration)>,
     /// Outputs that were cut, to be kept whole before the log refers to them.
     to_keep: Vec<(NodeId, Str)>,
+    /// What earlier processes have used of the deadline, in milliseconds.
+    spent_ms: u64,
     at_ms: u64,
     out: Out,
 }
@@ -86,7 +90,9 @@ impl Driver {
             acts: Vec::new(),
             running: None,
             abandoned: false,
+            pauses: Vec::new(),
             to_keep: Vec::new(),
+            spent_ms: 0,
             at_ms,
             out: Out::default(),
         });
@@ -106,7 +112,8 @@ impl Driver {
     }
 
     async fn run_to_rest(&mut self) -> Result<Arc<Decision>, DriveError> {
-        let (began_ms, most_ms) = (self.at_ms, self.run.ledger().limits().deadline_ms);
+        let most_ms = self.run.ledger().limits().deadline_ms.saturating_sub(self.spent_ms);
+        let began_ms = self.at_ms;
         let (began, most) = (tokio::time::Instant::now(), Duration::from_millis(most_ms));
         // A timer only once something is waited for.
         let deadline = async move { tokio::time::sleep_until(began + most).await }.fuse();
@@ -128,7 +135,8 @@ impl Driver {
             self.begin_acts();
             if let Some(act) = self.lone_act() {
                 // Nothing to race with: it is awaited in place, without a place of its own on the heap.
-                lone.set(Some(carry_out(&parts, self.prepare(act))).into());
+                let todo = self.prepare(act);
+                lone.set(Some(carry_out(&parts, todo)).into());
                 // Ready at once, as often as not: no need to listen to anything else.
                 if let Poll::Ready(Some(done)) = futures_util::poll!(&mut lone) {
                     // A tool may have kept the thread for a while all the same; a reply that asks for one is timed with it.
@@ -162,6 +170,9 @@ impl Driver {
                 Woken::Deadline => self.stop(Cause::Timeout, "the deadline passed")?,
                 Woken::Command => {}
             }
+            // What is ready at once side by side lets others have their turn, too: a job in the background has
+            // to get on while a model asks how it does.
+            tokio::task::consume_budget().await;
             if self.abandoned {
                 lone.set(None.into());
                 (awaits, self.abandoned) = (false, false);
@@ -219,9 +230,6 @@ impl Driver {
         if self.written == self.run.ledger().log().len() {
             return Ok(true);
         }
-        if !self.to_keep.is_empty() {
-            return Ok(false);
-        }
         let Some(done) = self.parts.journal.append_now(self.unwritten()) else { return Ok(false) };
         done?;
         self.was_written();
@@ -230,9 +238,6 @@ impl Driver {
 
     /// Writes what the journal does not have yet.
     async fn flush(&mut self) -> Result<(), DriveError> {
-        for (call, whole) in std::mem::take(&mut self.to_keep) {
-            self.parts.journal.keep(&self.shared.run, call, whole).await?;
-        }
         self.parts.journal.append(self.unwritten()).await?;
         self.was_written();
         Ok(())
@@ -240,12 +245,13 @@ impl Driver {
 
     fn was_written(&mut self) {
         self.written = self.run.ledger().log().len();
+        self.to_keep.clear();
         self.publish(false);
     }
 
     fn unwritten(&self) -> Batch<'_> {
         let records = self.run.ledger().log().get(self.written..).unwrap_or_default();
-        Batch { run: &self.shared.run, expected: seq(self.written), records, answer: self.run.final_answer() }
+        Batch { run: &self.shared.run, expected: seq(self.written), records, outputs: &self.to_keep, answer: self.run.final_answer() }
     }
 
     fn publish(&self, ended: bool) {
@@ -309,8 +315,10 @@ impl Driver {
         self.running.as_ref().is_some_and(|r| !r.is_empty())
     }
 
-    fn prepare(&self, act: Act) -> Todo {
-        act::prepare(&self.parts, self.run.ledger(), &self.shared, act)
+    fn prepare(&mut self, act: Act) -> Todo {
+        let paused = self.pauses.iter().position(|(of, _)| *of == act);
+        let pause = paused.map_or(Duration::ZERO, |at| self.pauses.swap_remove(at).1);
+        act::prepare(&self.parts, self.run.ledger(), &self.shared, act, pause)
     }
 
     fn is_background(&self, call: NodeId) -> bool {
@@ -334,11 +342,14 @@ impl Driver {
     fn finish(&mut self, done: Done) -> Result<(), DriveError> {
         let act = done.act();
         self.acts.retain(|w| w.act != act);
+        self.pauses.extend(done.pause().map(|pause| (act, pause)));
         let Some((event, whole)) = done.event(&self.parts.agents, self.run.ledger()) else { return Ok(()) };
         if let Some(whole) = whole {
             self.to_keep.push((act.node(), whole));
         }
-        self.put(event)
+        let lost = matches!(event, Event::ToolSettled { outcome: Outcome::Lost, .. });
+        self.put(event)?;
+        if lost { self.resolve_lost() } else { Ok(()) }
     }
 }
 

@@ -37,6 +37,8 @@ pub struct Batch<'a> {
     pub expected: u32,
     /// The records that follow.
     pub records: &'a [Arc<Record>],
+    /// Whole outputs of which a model was shown a part, by their call.
+    pub outputs: &'a [(NodeId, Str)],
     /// The answer, once the gate has let one through: the only thing that fills a message with one.
     pub answer: Option<&'a Final>,
 }
@@ -44,7 +46,7 @@ pub struct Batch<'a> {
 impl<'a> Batch<'a> {
     /// Records of a run that has no answer.
     pub fn new(run: &'a Str, expected: u32, records: &'a [Arc<Record>]) -> Self {
-        Self { run, expected, records, answer: None }
+        Self { run, expected, records, outputs: &[], answer: None }
     }
 }
 
@@ -80,10 +82,7 @@ pub trait Journal: Send + Sync {
     /// What the user's message holds.
     async fn message(&self, run: &str) -> Result<Option<Message>, JournalError>;
 
-    /// Keeps the whole of an output of which a model was shown a part.
-    async fn keep(&self, run: &Str, call: NodeId, whole: Str) -> Result<(), JournalError>;
-
-    /// The whole of an output that was kept.
+    /// The whole of an output of which a model was shown a part.
     async fn kept(&self, run: &str, call: NodeId) -> Result<Option<Str>, JournalError>;
 }
 
@@ -123,13 +122,31 @@ pub enum JournalError {
         /// What is wrong with it.
         why: String,
     },
-    /// A file has fewer events than were written to it, or more.
-    #[error("`{place}` lacks {missing} of the events that were written to it (fewer than none: it has too many)")]
-    Short {
+    /// A file has not as many events as were written to it: the end of a run under way was cut off, or one was added.
+    #[error("`{place}` has {has} events, and {written} were written to it")]
+    Count {
         /// The file.
         place: String,
-        /// How many.
-        missing: i64,
+        /// How many it has.
+        has: u64,
+        /// How many were written.
+        written: u64,
+    },
+    /// Another process held the file for too long.
+    #[error("`{place}` is held by another process: resume the run once that is done")]
+    Busy {
+        /// The file.
+        place: String,
+    },
+    /// An older version has written it, and it was opened to be looked at only.
+    #[error("`{place}` has schema {found}, and this version reads {known}: open it once to write to it, which brings it up to date")]
+    Older {
+        /// The file.
+        place: String,
+        /// Its schema.
+        found: u32,
+        /// The schema of this version.
+        known: u32,
     },
     /// There is no room.
     #[error("the disk of `{place}` is full: make room and resume the run")]

@@ -29,6 +29,7 @@ pub mod result;
 pub mod runner;
 pub mod testing;
 pub mod tool;
+mod typed;
 
 pub use countersign_core::*;
 pub use countersign_modes::*;
@@ -40,7 +41,7 @@ pub use hooks::{Hooks, ToolGate};
 pub use journal::SqliteJournal;
 pub use journal::{Batch, Journal, JournalError, MemoryJournal};
 pub use live::{EventStream, LiveRun, Streamed};
-pub use model::{Deltas, Model, ModelError, ModelReply, ModelRequest, ToolCall};
+pub use model::{Deltas, Model, ModelError, ModelReply, ModelRequest, Retry, ToolCall};
 pub use parts::Clock;
 pub use result::{NotFinal, RunResult};
 pub use runner::{BuildError, Runner, RunnerBuilder};

@@ -5,6 +5,7 @@ use countersign_core::ledger::Entry;
 use countersign_core::{Finish, NodeId, Str, Usage};
 use countersign_modes::Agent;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::broadcast;
 
 /// Answers one turn of one agent.
@@ -31,6 +32,8 @@ pub struct ModelRequest {
     pub agent: Arc<Agent>,
     /// What it was shown and said; [`countersign_modes::transcript::message`] reads an entry.
     pub transcript: Arc<Vec<Entry>>,
+    /// How many calls of this turn have failed before.
+    pub attempt: u32,
 }
 
 /// One reply.
@@ -89,12 +92,26 @@ pub struct ModelError {
     pub message: String,
     /// Text that had come by then. Partial, never an answer.
     pub partial: Option<String>,
+    /// Whether asking again can help, and when. How often it is done is the policy's to say.
+    pub retry: Retry,
+}
+
+/// Whether asking again can help.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Retry {
+    /// At once.
+    #[default]
+    AtOnce,
+    /// Once this long has passed.
+    After(Duration),
+    /// Never: the provider will not accept this request.
+    Never,
 }
 
 impl ModelError {
     /// A failure without text.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), partial: None }
+        Self { message: message.into(), partial: None, retry: Retry::AtOnce }
     }
 }
 

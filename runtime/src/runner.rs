@@ -10,11 +10,13 @@ use crate::model::Model;
 use crate::parts::{Clock, Parts};
 use crate::result::{NotFinal, RunResult};
 use crate::tool::Tool;
+use crate::typed::AnswerFits;
 use countersign_core::event::Forked;
 use countersign_core::{Check, Gate, Limits, Policy, Run, RunStarted, Str};
 use countersign_modes::agent::AgentsError;
 use countersign_modes::{Agent, Agents, Mode, ToolKind};
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -84,7 +86,7 @@ impl Runner {
         Box::pin(driver.drive()).await
     }
 
-    /// Runs a task whose answer is JSON of a type.
+    /// Runs a task whose answer is JSON of a type; see [`RunnerBuilder::answers`].
     pub async fn run_as<T: DeserializeOwned>(&self, task: &str) -> Result<Result<T, NotFinal>, DriveError> {
         Ok(self.run(task).await?.parse())
     }
@@ -172,6 +174,13 @@ impl RunnerBuilder {
     pub fn check(mut self, check: impl Check + 'static) -> Self {
         self.gate = self.gate.with(check);
         self
+    }
+
+    /// Wants every answer to be JSON of a type. One that is not is refused, the agent is told the schema, and the
+    /// run's allowance bounds how often; [`Runner::run_as`] reads it.
+    #[must_use]
+    pub fn answers<T: DeserializeOwned + JsonSchema + 'static>(self) -> Self {
+        self.check(AnswerFits::<T>::new())
     }
 
     /// Adds a finish guard.

@@ -139,7 +139,7 @@ impl<M: Model> Model for FaultyModel<M> {
         let reply = |reply: ModelReply| Ok(reply);
         match self.faults.get(&call) {
             None => self.inner.reply(request, deltas).await,
-            Some(Fault::Error(partial)) => Err(ModelError { message: "the provider failed, on purpose".into(), partial: partial.clone() }),
+            Some(Fault::Error(partial)) => Err(ModelError { partial: partial.clone(), ..ModelError::new("the provider failed, on purpose") }),
             Some(Fault::Blank) => reply(ModelReply::default()),
             Some(Fault::ReasoningOnly) => reply(ModelReply { reasoning: Some("thinking about it".into()), ..ModelReply::default() }),
             Some(Fault::Filtered) => reply(ModelReply { finish: countersign_core::Finish::ContentFilter, ..ModelReply::default() }),

@@ -56,6 +56,10 @@ pub enum ToolError {
     /// It failed.
     #[error("{0}")]
     Failed(String),
+    /// Whoever ran it is gone, and nobody can tell what came of it. A call that may be run twice counts as
+    /// failed; any other is lost, until somebody resolves it.
+    #[error("{0}")]
+    Lost(String),
     /// It took longer than it may.
     #[error("took longer than {0:?}")]
     TimedOut(Duration),

@@ -35,7 +35,7 @@ impl World {
     pub fn lost_something(&self) -> bool {
         let lost = |event: &Event| matches!(event, Event::Retried { .. } | Event::BackgroundEnded { outcome: Outcome::Lost, .. });
         let resolved = |run: &Run| {
-            let by_hand = |r: &Arc<Record>| matches!(&r.event, Event::ToolSettled { text, .. } if &**text == BY_HAND);
+            let by_hand = |r: &Arc<Record>| matches!(&r.event, Event::ToolSettled { text, .. } if text.starts_with(BY_HAND));
             run.ledger().log().iter().any(|r| lost(&r.event) || by_hand(r))
         };
         self.journal.look(resolved).unwrap_or(false)
@@ -81,6 +81,7 @@ fn agree(kept: &Run, live: &RunResult) {
 
 /// What a person says to a run that stands so; `None` where there is nothing more to say.
 fn words(seed: u64, result: &RunResult) -> Option<Vec<Command>> {
+    assert!(result.reason() != Reason::ModeError, "nobody could go on: {:?}", result.decision);
     let ledger = result.run.ledger();
     let approve = |approval: NodeId| {
         let granted = !Dice::of(&(seed, approval, "grant")).once_in(4);

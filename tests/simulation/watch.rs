@@ -81,10 +81,6 @@ impl Journal for Watch {
         self.inner.message(run).await
     }
 
-    async fn keep(&self, run: &Str, call: NodeId, whole: Str) -> Result<(), JournalError> {
-        self.inner.keep(run, call, whole).await
-    }
-
     async fn kept(&self, run: &str, call: NodeId) -> Result<Option<Str>, JournalError> {
         self.inner.kept(run, call).await
     }

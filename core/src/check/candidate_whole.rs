@@ -16,6 +16,7 @@ impl Check for CandidateWhole {
         let message = match made.finish {
             Finish::Length => "the provider's output limit cut the answer short",
             Finish::ContentFilter if !made.text.trim().is_empty() => "the provider's content filter cut the answer short",
+            Finish::Refusal => "the model refused to answer",
             Finish::Stop | Finish::ToolCalls | Finish::ContentFilter => return Ok(None),
         };
         Ok(Some(finding(self.name(), vec![view.ledger.reference(node)], message, "answer again, shorter or in parts")))

@@ -38,6 +38,8 @@ pub enum Finish {
     Length,
     /// Its content filter.
     ContentFilter,
+    /// The model refused; its text, if any, says so.
+    Refusal,
 }
 
 /// What a tool may do to the world.

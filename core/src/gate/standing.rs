@@ -13,14 +13,16 @@ pub(super) fn ambiguous_approval(view: &View<'_>) -> bool {
     view.ledger.open().approvals.iter().filter_map(|n| view.ledger.approval(n)).any(|a| shared.contains(&a.on))
 }
 
-/// Whether the provider's filter left nothing: of the candidate, or of the last reply where there is none.
+/// Whether the provider's filter left nothing, or the model refused: of the candidate, or of the last reply where
+/// there is none.
 pub(super) fn filtered(view: &View<'_>) -> bool {
+    let nothing = |finish, text: &str| finish == Finish::Refusal || finish == Finish::ContentFilter && text.trim().is_empty();
     match view.candidate {
-        Some((_, made)) => made.finish == Finish::ContentFilter && made.text.trim().is_empty(),
+        Some((_, made)) => nothing(made.finish, &made.text),
         None => {
             let replies = view.ledger.activations().iter().filter_map(|a| a.last_reply);
             let newest = replies.max().filter(|_| view.is_root()).and_then(|n| view.ledger.reply(n));
-            newest.is_some_and(|(text, finish, _)| finish == Finish::ContentFilter && text.trim().is_empty())
+            newest.is_some_and(|(text, finish, _)| nothing(finish, text))
         }
     }
 }

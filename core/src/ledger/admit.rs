@@ -142,7 +142,8 @@ impl Ledger {
             }
             Event::BackgroundEnded { job, .. } => {
                 let job = self.job(*job).ok_or_else(|| self.wrong(*job, NodeKind::Job))?;
-                if job.outcome.is_some() { Err(AlreadySettled(job.id)) } else { Ok(()) }
+                // Of a lost one somebody may still find out what became of it.
+                if job.outcome.is_some_and(|o| o != Outcome::Lost) { Err(AlreadySettled(job.id)) } else { Ok(()) }
             }
             Event::Returned { call, result } => {
                 let run = self.tool_run(*call).ok_or_else(|| self.wrong(*call, NodeKind::Transfer))?;

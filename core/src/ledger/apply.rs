@@ -38,9 +38,10 @@ impl Ledger {
                 }
             }
             Event::ModelReplied { .. } => self.replied(record),
-            Event::ModelFailed { activation, .. } => {
+            Event::ModelFailed { activation, lasting, .. } => {
                 if let Some(act) = self.act_mut(*activation) {
-                    act.failures += 1;
+                    // More than any policy retries.
+                    act.failures = if *lasting { u32::MAX } else { act.failures.saturating_add(1) };
                     self.totals.provider_failures = act.failures;
                 }
             }

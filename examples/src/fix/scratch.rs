@@ -1,6 +1,6 @@
 //! A scratch folder: what is edited is a copy, and the copy is gone when the run is.
 
-use crate::folder_tools::Folder;
+use countersign_connect::tool::Folder;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -55,14 +55,13 @@ impl Scratch {
 
     /// A copy of a folder's files. Links are left out.
     pub fn copy_of(folder: &Folder) -> io::Result<Self> {
-        let (files, cut) = folder.files().map_err(io::Error::other)?;
+        let (files, cut) = folder.files(".").map_err(io::Error::other)?;
         if cut || files.len() > FILES_MAX {
             return Err(io::Error::other(format!("the folder is too large: {FILES_MAX} files are copied at most")));
         }
         let scratch = Self::new()?;
-        for path in files {
-            let from = folder.confined(&path).map_err(io::Error::other)?;
-            scratch.write(&path, std::fs::read(from)?)?;
+        for file in files {
+            scratch.write(&file.path, std::fs::read(folder.root().join(&*file.path))?)?;
         }
         Ok(scratch)
     }
@@ -75,8 +74,8 @@ impl Scratch {
     }
 
     /// What tools may look into.
-    pub fn folder(&self) -> Folder {
-        Folder::new(&self.path)
+    pub fn folder(&self) -> io::Result<Folder> {
+        Folder::open(&self.path)
     }
 }
 

@@ -1,12 +1,12 @@
 //! A model for the mending run that needs no key. It follows a script; what is edited, whether the plan is
 //! revised and what is answered all come from tool results.
 
-use super::command::RUSTC;
+use super::RUSTC;
 use super::diagnostics::{Fix, errors, fixes};
-use crate::folder_tools::read_listing;
 use crate::seen::{Seen, results, told};
 use countersign::testing::ScriptedModel;
 use countersign::{Model, ModelReply, ModelRequest};
+use countersign_connect::tool::list::read_listing;
 use serde_json::{Value, json};
 
 /// A file of the project that says how it is checked: one argument a line.
@@ -44,24 +44,24 @@ fn executor(request: &ModelRequest) -> ModelReply {
 /// Finds out how the project is checked, checks it, and says what came of that.
 fn check(seen: &[Seen<'_>]) -> ModelReply {
     let of = |tool: &str| seen.iter().find(|s| s.tool == tool);
-    let Some(listing) = of("list") else { return ModelReply::call("list", "{}") };
+    let Some(listing) = of("list_files") else { return ModelReply::call("list_files", "{}") };
     if !listing.ok() {
         return ModelReply::text(format!("The project cannot be looked at: {}", listing.text));
     }
     let (files, _) = read_listing(&listing.text);
-    let has = |name: &str| files.iter().any(|(_, path)| **path == *name);
-    if let Some(check) = of("check") {
+    let has = |name: &str| files.iter().any(|f| *f.path == *name);
+    if let Some(check) = of("run_command") {
         return ModelReply::text(outcome(check));
     }
-    let argv: Vec<String> = match of("read") {
+    let argv: Vec<String> = match of("read_file") {
         Some(file) => file.text.lines().map(str::to_owned).collect(),
-        None if has(CHECK_FILE) => return ModelReply::call("read", json!({"path": CHECK_FILE}).to_string()),
+        None if has(CHECK_FILE) => return ModelReply::call("read_file", json!({"path": CHECK_FILE}).to_string()),
         None => {
             let root = ["src/lib.rs", "lib.rs", "src/main.rs"].into_iter().find(|r| has(r)).unwrap_or("src/lib.rs");
             RUSTC.iter().copied().chain([root]).map(str::to_owned).collect()
         }
     };
-    ModelReply::call("check", json!({"argv": argv}).to_string())
+    ModelReply::call("run_command", json!({"argv": argv}).to_string())
 }
 
 /// The outcome of a check in words, with every edit that the compiler is sure of.
@@ -80,7 +80,7 @@ fn outcome(check: &Seen<'_>) -> String {
 fn edit(order: &str, seen: &[Seen<'_>]) -> ModelReply {
     let fixes = suggested(order);
     if let Some(fix) = fixes.get(seen.len()) {
-        return ModelReply::call("edit", json!(fix).to_string());
+        return ModelReply::call("patch_file", json!(fix).to_string());
     }
     let line = |(fix, seen): (&Fix, &Seen<'_>)| {
         if seen.ok() { format!("{}:{} now reads `{}`", fix.path, fix.line, fix.new.trim()) } else { seen.text.clone() }

@@ -16,7 +16,7 @@ impl Check for FolderRead {
         let named = |run: &ToolRun, name: &str| ledger.call(run).is_some_and(|call| &*call.name == name);
         let ended = |run: &ToolRun, outcome| run.state == RunState::Settled(outcome);
         let runs = ledger.tool_runs();
-        if runs.iter().any(|run| named(run, "read") && ended(run, Outcome::Completed)) {
+        if runs.iter().any(|run| named(run, "read_file") && ended(run, Outcome::Completed)) {
             return Ok(None);
         }
         let failed: Vec<&ToolRun> = runs.iter().filter(|run| ended(run, Outcome::Failed) || ended(run, Outcome::TimedOut)).collect();

@@ -1,11 +1,11 @@
 //! A model for the survey that needs no key. It follows a script and thinks nothing up: every number in its
 //! words comes from a tool result in its transcript.
 
-use crate::folder_tools::read_listing;
 use crate::seen::{Seen, Told, results, told};
 use countersign::testing::ScriptedModel;
 use countersign::transcript::replies;
-use countersign::{Model, ModelReply, ModelRequest, Str};
+use countersign::{Model, ModelReply, ModelRequest};
+use countersign_connect::tool::list::{Listed, read_listing};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -73,18 +73,18 @@ fn count(n: &str, what: &str) -> String {
 /// What the folder holds, and what its README calls it.
 fn layout(request: &ModelRequest) -> ModelReply {
     let seen = results(request);
-    let Some(listing) = of(&seen, "list") else { return ModelReply::call("list", "{}") };
+    let Some(listing) = of(&seen, "list_files") else { return ModelReply::call("list_files", "{}") };
     if !listing.ok() {
         return report(&listing.text, Vec::new());
     }
     let (files, _) = read_listing(&listing.text);
-    let readme = files.iter().find(|(_, path)| path.to_ascii_lowercase().starts_with("readme")).map(|(_, path)| path);
-    let page = of(&seen, "read");
+    let readme = files.iter().find(|f| f.path.to_ascii_lowercase().starts_with("readme")).map(|f| &f.path);
+    let page = of(&seen, "read_file");
     if let (Some(path), None) = (readme, page) {
-        return ModelReply::call("read", json!({"path": path}).to_string());
+        return ModelReply::call("read_file", json!({"path": path}).to_string());
     }
     let title = page.filter(|p| p.ok()).and_then(|p| p.text.lines().find(|l| !l.trim().is_empty()));
-    let bytes: u64 = files.iter().map(|(bytes, _)| bytes).sum();
+    let bytes: u64 = files.iter().map(|f| f.bytes).sum();
     let mut claims = vec![claim("files", files.len()), claim("bytes", bytes)];
     claims.extend(title.map(|t| claim("title", t.trim_start_matches('#').trim())));
     report("Counted what the folder holds.", claims)
@@ -93,23 +93,23 @@ fn layout(request: &ModelRequest) -> ModelReply {
 /// What it is written in, and its largest source file.
 fn code(request: &ModelRequest) -> ModelReply {
     let seen = results(request);
-    let Some(listing) = of(&seen, "list") else { return ModelReply::call("list", "{}") };
+    let Some(listing) = of(&seen, "list_files") else { return ModelReply::call("list_files", "{}") };
     if !listing.ok() {
         return report(&listing.text, Vec::new());
     }
     let (files, _) = read_listing(&listing.text);
     let mut by_language: BTreeMap<&str, u64> = BTreeMap::new();
-    let sources: Vec<(u64, &Str, &str)> = files.iter().filter_map(|(bytes, path)| Some((*bytes, path, language(path)?))).collect();
-    for (bytes, _, language) in &sources {
-        *by_language.entry(language).or_default() += bytes;
+    let sources: Vec<(&Listed, &str)> = files.iter().filter_map(|f| Some((f, language(&f.path)?))).collect();
+    for (file, language) in &sources {
+        *by_language.entry(language).or_default() += file.bytes;
     }
     let main = by_language.iter().max_by_key(|(_, bytes)| **bytes).map(|(name, _)| *name);
     // Where nothing is source, the largest file of any kind is looked at.
-    let largest = sources.iter().max_by_key(|(bytes, ..)| *bytes).map(|(_, path, _)| *path);
-    let Some(looked_at) = largest.or_else(|| files.iter().max_by_key(|(bytes, _)| *bytes).map(|(_, path)| path)) else {
+    let largest = sources.iter().map(|(file, _)| *file).max_by_key(|f| f.bytes);
+    let Some(looked_at) = largest.or_else(|| files.iter().max_by_key(|f| f.bytes)).map(|f| &f.path) else {
         return report("There was nothing to look at.", Vec::new());
     };
-    let Some(file) = of(&seen, "read") else { return ModelReply::call("read", json!({"path": looked_at}).to_string()) };
+    let Some(file) = of(&seen, "read_file") else { return ModelReply::call("read_file", json!({"path": looked_at}).to_string()) };
     if !file.ok() {
         return report(&file.text, Vec::new());
     }
@@ -123,7 +123,7 @@ fn risks(request: &ModelRequest) -> ModelReply {
     let seen = results(request);
     if seen.is_empty() {
         // Written in two parts, so that this line is not a hit of its own search.
-        let search = |reply: ModelReply, mark: &str| reply.and_call("search", json!({"text": mark}).to_string());
+        let search = |reply: ModelReply, mark: &str| reply.and_call("search_files", json!({"pattern": mark, "exact": true}).to_string());
         return [concat!("TO", "DO"), concat!("FIX", "ME")].into_iter().fold(ModelReply::default(), search);
     }
     if let Some(failed) = seen.iter().find(|s| !s.ok()) {

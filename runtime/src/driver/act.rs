@@ -2,7 +2,7 @@
 
 use crate::hooks::ToolGate;
 use crate::live::Shared;
-use crate::model::{Deltas, ModelError, ModelReply, ModelRequest};
+use crate::model::{Deltas, ModelError, ModelReply, ModelRequest, Retry};
 use crate::parts::Parts;
 use crate::tool::{ToolError, ToolOutput, ToolRequest};
 use countersign_core::event::ReplyExtra;
@@ -12,6 +12,7 @@ use countersign_modes::{Act, Agent, Agents, tool::unknown_tool};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 use tracing::{Instrument, Level, Span};
 
 /// An act that is over.
@@ -36,6 +37,14 @@ impl Done {
         }
     }
 
+    /// How long to wait before the same act is done again.
+    pub(super) fn pause(&self) -> Option<Duration> {
+        match self {
+            Self::Model { reply: Err(ModelError { retry: Retry::After(pause), .. }), .. } => Some(*pause),
+            _ => None,
+        }
+    }
+
     /// Whether a tool is likely to be run next.
     pub(super) fn asks_for_tools(&self) -> bool {
         matches!(self, Self::Model { reply: Ok(reply), .. } if !reply.calls.is_empty())
@@ -48,7 +57,10 @@ impl Done {
                 let act = ledger.activation(activation).filter(|a| a.open)?;
                 let event = match reply {
                     Ok(reply) => replied(activation, saw, agents.get(&act.agent), reply),
-                    Err(error) => Event::ModelFailed { activation, why: error.message.into(), partial: error.partial.map(Str::from) },
+                    Err(error) => {
+                        let lasting = error.retry == Retry::Never;
+                        Event::ModelFailed { activation, why: error.message.into(), partial: error.partial.map(Str::from), lasting }
+                    }
                 };
                 Some((event, None))
             }
@@ -56,6 +68,7 @@ impl Done {
                 let (outcome, text) = match result {
                     Ok(output) => (Outcome::Completed, output.text),
                     Err(Refusal::Hook(why)) => (Outcome::Rejected, why.into()),
+                    Err(Refusal::Tool(ToolError::Lost(why))) => (lost(ledger, call), why.into()),
                     Err(Refusal::Tool(error @ ToolError::TimedOut(_))) => (Outcome::TimedOut, error.to_string().into()),
                     Err(Refusal::Tool(error)) => (Outcome::Failed, error.to_string().into()),
                 };
@@ -100,6 +113,11 @@ fn settled(ledger: &Ledger, call: NodeId, outcome: Outcome, whole: Str) -> (Even
     (event, Some(whole))
 }
 
+/// What a call comes to whose runner is gone: one that may be run twice has failed.
+fn lost(ledger: &Ledger, call: NodeId) -> Outcome {
+    if ledger.tool_run(call).is_some_and(|r| r.declared.idempotent) { Outcome::Failed } else { Outcome::Lost }
+}
+
 fn ended(call: NodeId, job: Option<NodeId>, outcome: Outcome, text: Str, cut: Option<Box<Cut>>) -> Event {
     match job {
         Some(job) => Event::BackgroundEnded { job, outcome, text },
@@ -113,7 +131,7 @@ fn floor(text: &str, most: usize) -> usize {
 }
 
 /// Everything that an act needs. Shared, not copied.
-pub(super) fn prepare(parts: &Parts, ledger: &Ledger, shared: &Shared, act: Act) -> Todo {
+pub(super) fn prepare(parts: &Parts, ledger: &Ledger, shared: &Shared, act: Act, pause: Duration) -> Todo {
     let run = shared.run.clone();
     match act {
         Act::CallModel(activation) => {
@@ -121,7 +139,8 @@ pub(super) fn prepare(parts: &Parts, ledger: &Ledger, shared: &Shared, act: Act)
             let agent = act.and_then(|a| parts.agents.get(&a.agent)).cloned().unwrap_or_else(|| Arc::new(Agent::new("", "")));
             let transcript = act.map(|a| a.transcript.clone()).unwrap_or_default();
             let sender = shared.deltas.get().filter(|d| d.receiver_count() > 0).cloned();
-            Todo::Model(ModelRequest { run, activation, agent, transcript }, Deltas { sender, activation })
+            let attempt = act.map_or(0, |a| a.failures);
+            Todo::Model(ModelRequest { run, activation, agent, transcript, attempt }, Deltas { sender, activation }, pause)
         }
         Act::RunTool(call) => {
             let said = ledger.tool_run(call);
@@ -134,7 +153,8 @@ pub(super) fn prepare(parts: &Parts, ledger: &Ledger, shared: &Shared, act: Act)
 
 /// An act that is ready to be carried out.
 pub(super) enum Todo {
-    Model(ModelRequest, Deltas),
+    /// With a pause before it.
+    Model(ModelRequest, Deltas, Duration),
     Tool(Str, ToolRequest),
 }
 
@@ -142,7 +162,7 @@ pub(super) enum Todo {
 pub(super) fn carry_out(parts: &Parts, todo: Todo) -> impl Future<Output = Done> + Send {
     let span = if tracing::enabled!(Level::INFO) { Some(span(parts, &todo)) } else { None };
     let work = match todo {
-        Todo::Model(request, deltas) => call_model(parts, request, deltas).left_future(),
+        Todo::Model(request, deltas, pause) => call_model(parts, request, deltas, pause).left_future(),
         Todo::Tool(name, request) => run_tool(parts, name, request).right_future(),
     };
     match span {
@@ -151,7 +171,11 @@ pub(super) fn carry_out(parts: &Parts, todo: Todo) -> impl Future<Output = Done>
     }
 }
 
-async fn call_model(parts: &Parts, request: ModelRequest, deltas: Deltas) -> Done {
+async fn call_model(parts: &Parts, request: ModelRequest, deltas: Deltas, pause: Duration) -> Done {
+    if !pause.is_zero() {
+        // Boxed: a timer is large, and hardly any call has to wait.
+        Box::pin(tokio::time::sleep(pause)).await;
+    }
     let activation = request.activation;
     let saw = u32::try_from(request.transcript.len()).unwrap_or(u32::MAX);
     let hooks = parts.hooks.as_ref().map(|hooks| (hooks, request.agent.clone()));
@@ -209,7 +233,7 @@ pub(super) fn run_span(ledger: &Ledger) -> Span {
 
 fn span(parts: &Parts, todo: &Todo) -> Span {
     match todo {
-        Todo::Model(request, _) => model_span(parts, request),
+        Todo::Model(request, ..) => model_span(parts, request),
         Todo::Tool(name, request) => tool_span(name, request.call),
     }
 }

@@ -39,14 +39,28 @@ impl Driver {
                 self.offer(Event::ApprovalSettled { approval, granted, by, why, args, lapsed: false })
             }
             Command::Answer { question, text } => self.offer(Event::QuestionAnswered { question, text }),
-            Command::Resolve { call, outcome: None, by, .. } => {
-                self.offer(Event::Retried { call, by })?;
-                self.begin_again(call);
-                Ok(())
-            }
-            Command::Resolve { call, outcome: Some(outcome), text, .. } => self.offer(Event::ToolSettled { call, outcome, text, cut: None }),
+            Command::Resolve { call, outcome, text, by } => self.resolve(call, outcome, &text, by),
             Command::Edited { by } => self.offer(Event::Edited { by }),
         }
+    }
+
+    /// A lost call is run again, or has the outcome that somebody found out. Any other is not theirs to settle.
+    fn resolve(&mut self, call: NodeId, outcome: Option<Outcome>, text: &str, by: Str) -> Result<(), DriveError> {
+        let Some(run) = self.run.ledger().tool_run(call).filter(|run| run.state == RunState::Lost) else {
+            tracing::warn!(run = &*self.shared.run, call = call.0, "a call that is not lost was to be resolved: nothing is done");
+            return Ok(());
+        };
+        let job = run.job;
+        let Some(outcome) = outcome else {
+            self.put(Event::Retried { call, by })?;
+            self.begin_again(call);
+            return Ok(());
+        };
+        let text: Str = format!("{text} (as {by} says)").into();
+        self.put(match job {
+            Some(job) => Event::BackgroundEnded { job, outcome, text },
+            None => Event::ToolSettled { call, outcome, text, cut: None },
+        })
     }
 
     /// Records what somebody outside says, unless it cannot be: then it changes nothing, and is said in the trace.
@@ -140,6 +154,7 @@ impl Driver {
             self.put(Event::Resumed { by: ResumedBy::Person, started: true, limits: limits.map(Box::new) })?;
             return self.lapse_approvals();
         }
+        self.spent_ms = spent_ms(ledger);
         self.put(Event::Crashed)?;
         let jobs: Vec<_> = self.run.ledger().open().jobs.iter().collect();
         for job in jobs {
@@ -164,20 +179,14 @@ impl Driver {
     }
 
     /// What the policy says of calls whose outcome nobody can tell.
-    fn resolve_lost(&mut self) -> Result<(), DriveError> {
+    pub(super) fn resolve_lost(&mut self) -> Result<(), DriveError> {
         let lost: Vec<_> = self.run.ledger().open().lost.iter().collect();
         let policy = self.run.ledger().policy().on_lost;
         for call in lost {
             match policy {
                 OnLost::Ask => {}
-                OnLost::Fail => {
-                    let text: Str = "its process died under it; by policy it counts as failed".into();
-                    self.put(Event::ToolSettled { call, outcome: Outcome::Failed, text, cut: None })?;
-                }
-                OnLost::Retry => {
-                    self.put(Event::Retried { call, by: "policy".into() })?;
-                    self.begin_again(call);
-                }
+                OnLost::Fail => self.resolve(call, Some(Outcome::Failed), "its process died under it", "policy".into())?,
+                OnLost::Retry => self.resolve(call, None, "", "policy".into())?,
             }
         }
         Ok(())
@@ -193,11 +202,22 @@ impl Driver {
     }
 }
 
+/// How long the run had been at work when its process died: since its start, or since a person last took it up.
+fn spent_ms(ledger: &Ledger) -> u64 {
+    let begins = |r: &&Arc<Record>| matches!(r.event, Event::RunStarted(_) | Event::Resumed { by: ResumedBy::Person, started: true, .. });
+    let log = ledger.log();
+    let (began, last) = (log.iter().rev().find(begins), log.last());
+    began.zip(last).map_or(0, |(began, last)| last.at_ms.saturating_sub(began.at_ms))
+}
+
 /// What the run needs and this runner does not have.
 fn lacks(parts: &Parts, ledger: &Ledger) -> Option<String> {
     let mode = ledger.started().map(|s| &s.mode).filter(|mode| **mode != parts.name);
     if let Some(mode) = mode {
         return Some(format!("it runs in mode `{mode}`, and this runner in `{}`", parts.name));
+    }
+    if let Some(gone) = ledger.started().and_then(|s| s.checks.iter().find(|check| !parts.gate.names().contains(check))) {
+        return Some(format!("there is no check `{}` of version {}", gone.name, gone.version));
     }
     let open = || ledger.activations().iter().filter(|a| a.open && a.id != ROOT);
     if let Some(gone) = open().find(|a| parts.agents.get(&a.agent).is_none()) {
@@ -231,6 +251,10 @@ fn retell(parts: &Parts, log: &[Arc<Record>], from: Forked, run: &str) -> Result
     let Some((first, Event::RunStarted(start))) = log.first().map(|r| (r, &r.event)) else {
         return Err(DriveError::UnknownRun(from.run));
     };
+    if let Some(gone) = start.checks.iter().find(|check| !parts.gate.names().contains(check)) {
+        let missing = format!("there is no check `{}` of version {}", gone.name, gone.version);
+        return Err(DriveError::Unfit { run: from.run, missing });
+    }
     let mut start = (**start).clone();
     (start.run, start.forked) = (run.into(), Some(from));
     let mut forked = Run::start(parts.gate.clone(), start, first.at_ms)?;

@@ -12,7 +12,7 @@ impl Driver {
     #[inline]
     pub(super) fn at_rest(&mut self) -> Result<Option<Arc<Decision>>, DriveError> {
         loop {
-            let ended = self.run.final_answer().is_some();
+            let ended = self.run.ledger().has_ended();
             if !ended && !self.is_idle() {
                 return Ok(None);
             }

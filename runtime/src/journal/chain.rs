@@ -29,6 +29,7 @@ impl Chain {
 
     /// Links that nobody can make without the key. Any length will do; 32 random bytes are a good one.
     pub fn keyed(key: &[u8]) -> Self {
+        // An HMAC takes keys of every length, so there is always one.
         Self { keyed: Hmac::new_from_slice(key).ok() }
     }
 

@@ -33,6 +33,7 @@ impl Kept {
             self.log.reserve(32);
         }
         self.log.extend_from_slice(batch.records);
+        self.outputs.extend(batch.outputs.iter().cloned());
         if let Some(answer) = batch.answer {
             self.answer.get_or_insert_with(|| answer.clone());
         }
@@ -99,11 +100,6 @@ impl Journal for MemoryJournal {
             message.take(record, kept.answer.as_ref());
         }
         Ok(Some(message))
-    }
-
-    async fn keep(&self, run: &Str, call: NodeId, whole: Str) -> Result<(), JournalError> {
-        self.runs.entry(run.clone()).or_default().outputs.insert(call, whole);
-        Ok(())
     }
 
     async fn kept(&self, run: &str, call: NodeId) -> Result<Option<Str>, JournalError> {

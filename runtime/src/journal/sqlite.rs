@@ -41,7 +41,8 @@ pub struct SqliteOptions {
 /// Logs in one SQLite file.
 pub struct SqliteJournal {
     shared: Arc<Shared>,
-    // INVARIANT: both are there until `drop`, which closes the queue first and then waits for the thread.
+    // INVARIANT: a journal that is written to has both until `drop`, which closes the queue and then waits for the
+    // thread; one that is looked at has neither.
     queue: Option<mpsc::Sender<write::Job>>,
     writer: Option<JoinHandle<()>>,
     commits: watch::Receiver<u64>,
@@ -64,7 +65,7 @@ impl SqliteJournal {
     /// Opens a file with options.
     pub fn open_with(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, JournalError> {
         let place = Place(path.as_ref().to_path_buf());
-        let chain = options.key.as_deref().map_or_else(Chain::plain, Chain::keyed);
+        let chain = chain(&place, &options)?;
         let connection = schema::open(&place, &chain, options.bytes_max)?;
         let (queue, jobs) = mpsc::channel();
         let (committed, commits) = watch::channel(0);
@@ -75,11 +76,21 @@ impl SqliteJournal {
         Ok(Self { shared, queue: Some(queue), writer: Some(thread), commits })
     }
 
+    /// Opens a file to look at it. Nothing is made, changed or brought up to date; appends fail.
+    pub fn look(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, JournalError> {
+        let place = Place(path.as_ref().to_path_buf());
+        let chain = chain(&place, &options)?;
+        let connection = schema::look(&place, &chain)?;
+        let shared = Arc::new(Shared { place, chain, idle: Mutex::new(vec![connection]) });
+        Ok(Self { shared, queue: None, writer: None, commits: watch::channel(0).1 })
+    }
+
     /// Hands work to the writer, and waits until it is on the disk.
-    async fn write(&self, work: write::Work) -> Result<(), JournalError> {
+    async fn write(&self, append: write::Append) -> Result<(), JournalError> {
         let (done, answer) = oneshot::channel();
         let gone = || JournalError::Store("the writer thread is gone".into());
-        self.queue.as_ref().ok_or_else(gone)?.send(write::Job { work, done }).map_err(|_| gone())?;
+        let looked = || JournalError::ReadOnly { place: self.shared.place.name(), why: "it was opened to be looked at".into() };
+        self.queue.as_ref().ok_or_else(looked)?.send(write::Job { append, done }).map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
 
@@ -105,6 +116,14 @@ impl SqliteJournal {
     }
 }
 
+fn chain(place: &Place, options: &SqliteOptions) -> Result<Chain, JournalError> {
+    match options.key.as_deref() {
+        None => Ok(Chain::plain()),
+        Some([]) => Err(JournalError::Unreadable { place: place.name(), why: "its key is empty".into() }),
+        Some(key) => Ok(Chain::keyed(key)),
+    }
+}
+
 impl Drop for SqliteJournal {
     /// Waits until all that was handed over is written, and the file is closed.
     fn drop(&mut self) {
@@ -118,7 +137,7 @@ impl Drop for SqliteJournal {
 #[async_trait]
 impl Journal for SqliteJournal {
     async fn append(&self, batch: Batch<'_>) -> Result<(), JournalError> {
-        self.write(write::Work::append(batch)?).await
+        self.write(write::Append::new(batch)?).await
     }
 
     async fn read(&self, run: &str, after: u32, most: usize) -> Result<Vec<Arc<Record>>, JournalError> {
@@ -129,6 +148,7 @@ impl Journal for SqliteJournal {
     /// Told at once of what this process writes; what others write is looked for now and then.
     async fn grown(&self, _: &str, _: u32) -> Result<(), JournalError> {
         let mut commits = self.commits.clone();
+        commits.mark_unchanged();
         let _ = tokio::time::timeout(POLL, commits.changed()).await;
         Ok(())
     }
@@ -146,10 +166,6 @@ impl Journal for SqliteJournal {
     async fn message(&self, run: &str) -> Result<Option<Message>, JournalError> {
         let run = run.to_owned();
         self.with(move |reader| reader.message(&run)).await
-    }
-
-    async fn keep(&self, run: &Str, call: NodeId, whole: Str) -> Result<(), JournalError> {
-        self.write(write::Work::Keep { run: run.clone(), call, whole }).await
     }
 
     async fn kept(&self, run: &str, call: NodeId) -> Result<Option<Str>, JournalError> {

@@ -28,7 +28,7 @@ impl Tail {
         loop {
             if let Some(record) = self.buffer.pop_front() {
                 self.after = record.seq;
-                self.ended = matches!(&record.event, Event::Decided { scope: ROOT, decision, .. } if decision.status.is_terminal());
+                self.ended |= matches!(&record.event, Event::Decided { scope: ROOT, decision, .. } if decision.status.is_terminal());
                 return Some(Ok(record));
             }
             if self.ended {
@@ -36,6 +36,12 @@ impl Tail {
             }
             match self.journal.read(&self.run, self.after, PAGE).await {
                 Ok(page) if page.is_empty() => {
+                    // It may have ended before the event with which this reader began.
+                    match self.journal.summary(&self.run).await {
+                        Ok(Some(run)) if run.status.is_terminal() && run.seq <= self.after => return None,
+                        Ok(_) => {}
+                        Err(why) => return Some(Err(why)),
+                    }
                     if let Err(why) = self.journal.grown(&self.run, self.after).await {
                         return Some(Err(why));
                     }

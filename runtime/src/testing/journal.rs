@@ -85,10 +85,6 @@ impl<F: Fn(u32) -> JournalFault + Send + Sync> Journal for FaultyJournal<F> {
         self.inner.message(run).await
     }
 
-    async fn keep(&self, run: &Str, call: NodeId, whole: Str) -> Result<(), JournalError> {
-        self.inner.keep(run, call, whole).await
-    }
-
     async fn kept(&self, run: &str, call: NodeId) -> Result<Option<Str>, JournalError> {
         self.inner.kept(run, call).await
     }

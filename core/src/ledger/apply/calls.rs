@@ -172,6 +172,12 @@ impl Ledger {
         let Some(run) = self.tool_run(call) else { return };
         let (activation, job_open) = (run.activation, run.job.is_some_and(|j| self.open.jobs.contains(j)));
         let (declared, reply_seq) = (run.declared, run.reply_seq);
+        if outcome == Outcome::Lost && !declared.idempotent && run.job.is_none() {
+            // Nobody knows whether it happened: it is not settled until somebody says so.
+            self.set_run(call, RunState::Lost);
+            self.open.lost.add(call);
+            return;
+        }
         if declared.kind == CallKind::Run {
             self.totals.last_settled = record.seq;
         }

@@ -44,12 +44,14 @@ impl Ledger {
         }
         let slot = self.slot(job, NodeKind::Job);
         let Some(state) = slot.and_then(|s| self.jobs.get_mut(s)) else { return };
-        state.outcome = Some(outcome);
+        let was_lost = state.outcome.replace(outcome) == Some(Outcome::Lost);
         let (activation, call) = (state.activation, state.call);
+        self.totals.jobs_killed -= u32::from(was_lost);
         if let Some(run) = call.and_then(|c| self.tool_run(c))
-            && matches!(run.state, RunState::Background | RunState::Running)
+            && matches!(run.state, RunState::Background | RunState::Running | RunState::Lost)
         {
-            let (call, declared, reply_seq, shown) = (run.id, run.declared, run.reply_seq, run.state == RunState::Background);
+            let (call, declared, reply_seq) = (run.id, run.declared, run.reply_seq);
+            let shown = run.state == RunState::Background || was_lost && declared.background;
             if !shown {
                 self.settle(call, outcome, job);
             }

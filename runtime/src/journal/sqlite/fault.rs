@@ -22,6 +22,7 @@ impl Place {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::CannotOpen) => {
                 JournalError::Unreadable { place: self.name(), why }
             }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => JournalError::Busy { place: self.name() },
             _ => JournalError::Store(format!("`{}`: {why}", self.name())),
         }
     }

@@ -4,7 +4,7 @@ use super::fault::Place;
 use crate::journal::JournalError;
 use crate::journal::chain::{Chain, Link};
 use crate::journal::projection::{Message, RunQuery, RunSummary};
-use countersign_core::{NodeId, Reason, Record, Status, Str};
+use countersign_core::{Event, NodeId, ROOT, Reason, Record, Status, Str};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use std::sync::Arc;
@@ -33,24 +33,47 @@ impl Reader<'_> {
         }
     }
 
-    /// Every run whose log is damaged.
+    /// Every run whose log is damaged, or whose line or message says something else than its log.
     pub(super) fn verify(&self) -> Result<Vec<JournalError>, JournalError> {
         let fault = |e: rusqlite::Error| self.place.fault(&e);
         let mut names = self.connection.prepare("SELECT run FROM runs ORDER BY no").map_err(fault)?;
         let names = names.query_map([], |row| row.get::<_, String>(0)).map_err(fault)?;
         let mut damaged = Vec::new();
-        let lacks = "SELECT (SELECT events FROM seal) - (SELECT count(*) FROM events)";
-        let missing: i64 = self.connection.query_row(lacks, [], |row| row.get(0)).map_err(fault)?;
-        if missing != 0 {
-            damaged.push(JournalError::Short { place: self.place.name(), missing });
+        let counts = "SELECT (SELECT count(*) FROM events), (SELECT events FROM seal)";
+        let (has, written): (u64, u64) = self.connection.query_row(counts, [], |row| Ok((row.get(0)?, row.get(1)?))).map_err(fault)?;
+        if has != written {
+            damaged.push(JournalError::Count { place: self.place.name(), has, written });
         }
         for name in names {
-            match self.walk(&name.map_err(fault)?, 0, usize::MAX, drop) {
+            match self.verify_run(&name.map_err(fault)?) {
                 Err(why @ JournalError::Damaged { .. }) => damaged.push(why),
                 other => other?,
             }
         }
         Ok(damaged)
+    }
+
+    fn verify_run(&self, run: &str) -> Result<(), JournalError> {
+        let (mut line, mut message, mut answer): (Option<RunSummary>, Message, Option<Str>) = (None, Message::default(), None);
+        self.walk(run, 0, usize::MAX, |record| {
+            match &mut line {
+                None => line = RunSummary::begin(&record),
+                Some(line) => line.take(&record),
+            }
+            message.take(&record, None);
+            if let Event::Decided { scope: ROOT, decision, .. } = &record.event {
+                answer = answer.take().or_else(|| decision.final_text.clone());
+            }
+        })?;
+        let seq = line.as_ref().map_or(0, |line| line.seq);
+        let other = |what: &str| JournalError::Damaged { run: run.into(), seq, why: format!("its {what} says something else than its log") };
+        if self.summary(run)? != line {
+            return Err(other("line"));
+        }
+        let said = self.message(run)?.unwrap_or_default();
+        let content = if said.finalized { answer } else { message.content };
+        // A log that came without its final has none in its message.
+        if said.content.is_some() && said.content != content { Err(other("message")) } else { Ok(()) }
     }
 
     /// Goes through a log, one whole event after the other, as it stood at one moment.
@@ -60,7 +83,11 @@ impl Reader<'_> {
         let mut find = snapshot.prepare_cached("SELECT no, seq, head FROM runs WHERE run = ?1").map_err(fault)?;
         let found = find.query_row([run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional().map_err(fault)?;
         let Some((no, last, head)): Option<(i64, u32, Link)> = found else { return Ok(()) };
-        let mut link = self.before(&snapshot, run, no, after)?;
+        let Some(mut link) = self.before(&snapshot, run, no, after)? else {
+            // Whoever asks for more than there is gets nothing; whoever asks for what was there is told that it is gone.
+            let gone = || JournalError::Damaged { run: run.into(), seq: after, why: "it is missing".into() };
+            return if after > last { Ok(()) } else { Err(gone()) };
+        };
         let damaged = |seq: u32, why: &str| JournalError::Damaged { run: run.into(), seq, why: why.into() };
         let mut rows =
             snapshot.prepare_cached("SELECT seq, link, body FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3").map_err(fault)?;
@@ -89,14 +116,13 @@ impl Reader<'_> {
         if count < most && !met { Err(damaged(seq + 1, "it is missing")) } else { Ok(()) }
     }
 
-    /// The link of the event after which reading begins.
-    fn before(&self, connection: &Connection, run: &str, no: i64, after: u32) -> Result<Link, JournalError> {
+    /// The link of the event after which reading begins, where there is such an event.
+    fn before(&self, connection: &Connection, run: &str, no: i64, after: u32) -> Result<Option<Link>, JournalError> {
         if after == 0 {
-            return Ok(self.chain.start(run));
+            return Ok(Some(self.chain.start(run)));
         }
         let mut one = connection.prepare_cached("SELECT link FROM events WHERE run = ?1 AND seq = ?2").map_err(|e| self.place.fault(&e))?;
-        let link = one.query_row(params![no, after], |row| row.get(0)).optional().map_err(|e| self.place.fault(&e))?;
-        link.ok_or_else(|| JournalError::Damaged { run: run.into(), seq: after, why: "it is missing".into() })
+        one.query_row(params![no, after], |row| row.get(0)).optional().map_err(|e| self.place.fault(&e))
     }
 
     /// Runs that fit, the newest first. Read by index; no log is touched.
@@ -184,7 +210,7 @@ fn perhaps(row: &Row<'_>, at: usize) -> Result<Option<Str>, rusqlite::Error> {
 }
 
 /// A name on the wire. One that this version does not know is an error: a status is never guessed.
-fn named<T>(row: &Row<'_>, at: usize, of: impl Fn(&str) -> Option<T>) -> Result<Option<T>, rusqlite::Error> {
+pub(super) fn named<T>(row: &Row<'_>, at: usize, of: impl Fn(&str) -> Option<T>) -> Result<Option<T>, rusqlite::Error> {
     let Some(name) = row.get::<_, Option<String>>(at)? else { return Ok(None) };
     let unknown = || rusqlite::Error::FromSqlConversionFailure(at, Type::Text, format!("`{name}` is no known status or reason").into());
     of(&name).map(Some).ok_or_else(unknown)

@@ -3,7 +3,7 @@
 use super::fault::Place;
 use crate::journal::JournalError;
 use crate::journal::chain::Chain;
-use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, OpenFlags};
 use rusqlite_migration::{M, Migrations};
 use std::time::Duration;
 
@@ -41,8 +41,8 @@ const LOGS: &str = "
     CREATE TABLE seal (link BLOB NOT NULL, events INTEGER NOT NULL) STRICT;
 ";
 
-/// What each run's message holds, and an index for runs of one mode. Files from before it show a message once
-/// their run is taken up again: an answer comes from a final and from nothing else.
+/// What each run's message holds, and an index for runs of one mode. Runs that ended before it show none: an answer
+/// comes from a final and from nothing else.
 const MESSAGES: &str = "
     CREATE TABLE messages (
         run INTEGER PRIMARY KEY,
@@ -55,26 +55,66 @@ const MESSAGES: &str = "
     CREATE INDEX runs_by_mode ON runs (mode, started_ms);
 ";
 
+/// How often a file is tried that another process is making at the same time.
+const TRIES: u32 = 50;
+
 /// Opens a file to write to it, brings it up to date, and checks that the key is its own.
 pub(super) fn open(place: &Place, chain: &Chain, bytes_max: Option<u64>) -> Result<Connection, JournalError> {
     let fault = |e: rusqlite::Error| place.fault(&e);
     let mut connection = Connection::open(&place.0).map_err(fault)?;
     connection.busy_timeout(BUSY).map_err(fault)?;
-    let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(fault)?;
-    if found > SCHEMA {
-        return Err(JournalError::Newer { place: place.name(), found, known: SCHEMA });
-    }
+    let found = version(&connection, place)?;
     connection.pragma_update(None, "journal_mode", "WAL").map_err(fault)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(fault)?;
     if found < SCHEMA {
-        Migrations::from_slice(STEPS).to_latest(&mut connection).map_err(|e| match e {
-            rusqlite_migration::Error::RusqliteError { err, .. } => place.fault(&err),
-            other => JournalError::Unreadable { place: place.name(), why: other.to_string() },
-        })?;
+        bring_up_to_date(&mut connection, place)?;
     }
     limit(&connection, bytes_max).map_err(fault)?;
-    seal(&connection, place, chain)?;
+    let own = chain.start("");
+    connection.execute("INSERT INTO seal (link, events) SELECT ?1, 0 WHERE NOT EXISTS (SELECT 1 FROM seal)", [own]).map_err(fault)?;
+    check_key(&connection, place, chain)?;
     Ok(connection)
+}
+
+/// Opens a file to look at it: nothing is made or changed.
+pub(super) fn look(place: &Place, chain: &Chain) -> Result<Connection, JournalError> {
+    let connection = reader(place)?;
+    let found = version(&connection, place)?;
+    match found {
+        0 => Err(JournalError::Unreadable { place: place.name(), why: "there is no journal in it".into() }),
+        SCHEMA => check_key(&connection, place, chain).map(|()| connection),
+        _ => Err(JournalError::Older { place: place.name(), found, known: SCHEMA }),
+    }
+}
+
+/// The file's schema: 0 where it is empty. What is no journal, or a newer one, is refused.
+fn version(connection: &Connection, place: &Place) -> Result<u32, JournalError> {
+    let fault = |e: rusqlite::Error| place.fault(&e);
+    let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(fault)?;
+    let tables: u32 = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).map_err(fault)?;
+    match found {
+        0 if tables > 0 => Err(JournalError::Unreadable { place: place.name(), why: "it is a database of something else".into() }),
+        _ if found > SCHEMA => Err(JournalError::Newer { place: place.name(), found, known: SCHEMA }),
+        _ => Ok(found),
+    }
+}
+
+/// Takes the steps that are missing. Another process may take them at the same time: one of the two then finds
+/// that there is nothing left to do.
+fn bring_up_to_date(connection: &mut Connection, place: &Place) -> Result<(), JournalError> {
+    let mut tries = 0;
+    loop {
+        let why = match Migrations::from_slice(STEPS).to_latest(connection) {
+            Ok(()) => return Ok(()),
+            Err(rusqlite_migration::Error::RusqliteError { err, .. }) => place.fault(&err),
+            Err(other) => JournalError::Unreadable { place: place.name(), why: other.to_string() },
+        };
+        tries += 1;
+        if tries == TRIES || !matches!(why, JournalError::Busy { .. } | JournalError::Store(_)) {
+            return Err(why);
+        }
+        std::thread::sleep(BUSY / (TRIES * 10));
+    }
 }
 
 /// Opens a file to read from it.
@@ -94,15 +134,7 @@ fn limit(connection: &Connection, bytes_max: Option<u64>) -> Result<(), rusqlite
 }
 
 /// A file remembers what its chain makes of nothing: another key makes something else of it.
-fn seal(connection: &Connection, place: &Place, chain: &Chain) -> Result<(), JournalError> {
-    let fault = |e: rusqlite::Error| place.fault(&e);
-    let own = chain.start("");
-    let said: Option<Vec<u8>> = connection.query_row("SELECT link FROM seal", [], |row| row.get(0)).optional().map_err(fault)?;
-    match said {
-        Some(said) if said == own => Ok(()),
-        Some(_) => Err(JournalError::Key { place: place.name() }),
-        None => {
-            connection.execute("INSERT INTO seal (link, events) SELECT ?1, 0 WHERE NOT EXISTS (SELECT 1 FROM seal)", [own]).map(|_| ()).map_err(fault)
-        }
-    }
+fn check_key(connection: &Connection, place: &Place, chain: &Chain) -> Result<(), JournalError> {
+    let said: Vec<u8> = connection.query_row("SELECT link FROM seal", [], |row| row.get(0)).map_err(|e| place.fault(&e))?;
+    if said == chain.start("") { Ok(()) } else { Err(JournalError::Key { place: place.name() }) }
 }

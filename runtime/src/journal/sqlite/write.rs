@@ -19,41 +19,29 @@ const STANDS_MAX: usize = 10_000;
 
 /// Something to write, and whom to tell.
 pub(super) struct Job {
-    pub(super) work: Work,
+    pub(super) append: Append,
     pub(super) done: oneshot::Sender<Result<(), JournalError>>,
 }
 
-/// What is written.
-pub(super) enum Work {
-    Append(Append),
-    Keep { run: Str, call: NodeId, whole: Str },
-}
-
-/// Records to append.
+/// What is written: records to append, and what comes with them.
 pub(super) struct Append {
     run: Str,
     expected: u32,
     /// Each with its text: made by whoever appends, so that the writer has less to do.
     records: Vec<(Arc<Record>, String)>,
+    outputs: Vec<(NodeId, Str)>,
     answer: Option<Final>,
 }
 
-impl Work {
-    /// How many events it adds.
-    fn events(&self) -> usize {
-        match self {
-            Self::Append(append) => append.records.len(),
-            Self::Keep { .. } => 0,
-        }
-    }
-
-    pub(super) fn append(batch: Batch<'_>) -> Result<Self, JournalError> {
+impl Append {
+    pub(super) fn new(batch: Batch<'_>) -> Result<Self, JournalError> {
         let written = |record: &Arc<Record>| {
             let text = serde_json::to_string(&**record).map_err(|e| JournalError::Store(format!("event {} cannot be written: {e}", record.seq)))?;
             Ok((record.clone(), text))
         };
         let records = batch.records.iter().map(written).collect::<Result<_, JournalError>>()?;
-        Ok(Self::Append(Append { run: batch.run.clone(), expected: batch.expected, records, answer: batch.answer.cloned() }))
+        let (run, outputs) = (batch.run.clone(), batch.outputs.to_vec());
+        Ok(Self { run, expected: batch.expected, records, outputs, answer: batch.answer.cloned() })
     }
 }
 
@@ -74,7 +62,7 @@ struct At {
     no: i64,
     seq: u32,
     head: Link,
-    status: Status,
+    standing: (Status, Option<Reason>),
 }
 
 impl Writer {
@@ -109,7 +97,8 @@ impl Writer {
                 }
                 self.committed.send_modify(|count| *count += 1);
             }
-            Err(why) if group.len() == 1 => {
+            // A file that is busy for so long is busy for each of them.
+            Err(why) if group.len() == 1 || why == JournalError::Busy { place: self.place.name() } => {
                 for job in group {
                     let _ = job.done.send(Err(why.clone()));
                 }
@@ -134,18 +123,10 @@ impl Writer {
         }
         let mut results = Vec::with_capacity(group.len());
         for job in group {
-            let done = match &job.work {
-                Work::Append(append) => append.carry_out(&transaction, &self.chain, &mut self.stands).map_err(fault)?,
-                Work::Keep { run, call, whole } => {
-                    let mut keep =
-                        transaction.prepare_cached("INSERT OR REPLACE INTO outputs (run, call, whole) VALUES (?1, ?2, ?3)").map_err(fault)?;
-                    keep.execute(params![&**run, call.0, &**whole]).map_err(fault)?;
-                    Ok(())
-                }
-            };
+            let done = job.append.carry_out(&transaction, &self.chain, &mut self.stands).map_err(fault)?;
             results.push(done);
         }
-        let added = group.iter().zip(&results).filter(|(_, done)| done.is_ok()).map(|(job, _)| job.work.events()).sum::<usize>();
+        let added = group.iter().zip(&results).filter(|(_, done)| done.is_ok()).map(|(job, _)| job.append.records.len()).sum::<usize>();
         transaction.prepare_cached("UPDATE seal SET events = events + ?1").and_then(|mut count| count.execute([added])).map_err(fault)?;
         transaction.commit().map_err(fault)?;
         Ok(results)
@@ -160,7 +141,7 @@ impl Append {
         chain: &Chain,
         stands: &mut FxHashMap<Str, At>,
     ) -> Result<Result<(), JournalError>, rusqlite::Error> {
-        let Self { run, expected, records, answer } = self;
+        let Self { run, expected, records, outputs, answer } = self;
         let found = match stands.get(run) {
             Some(at) => Some(at.clone()),
             None => find(connection, run)?,
@@ -170,29 +151,32 @@ impl Append {
             return Ok(Err(JournalError::Stale { run: run.clone(), expected: *expected, at: seq }));
         }
         let Some((last, _)) = records.last() else { return Ok(Ok(())) };
+        if let Some((gap, _)) = records.iter().zip(seq + 1..).map(|((r, _), next)| (r.seq, next)).find(|(is, next)| is != next) {
+            return Ok(Err(JournalError::Store(format!("event {gap} of run `{run}` stands where another belongs"))));
+        }
         let mut at = match found {
             Some(at) => at,
             None => match records.first().and_then(|(first, _)| RunSummary::begin(first)).filter(|summary| summary.run == *run) {
                 Some(summary) => {
                     let head = chain.start(run);
-                    At { no: begin(connection, &summary, &head)?, seq: 0, head, status: summary.status }
+                    At { no: begin(connection, &summary, &head)?, seq: 0, head, standing: (summary.status, None) }
                 }
                 None => return Ok(Err(JournalError::Store(format!("the log of run `{run}` does not begin with its `run_started`")))),
             },
         };
         let mut add = connection.prepare_cached("INSERT INTO events (run, seq, link, body) VALUES (?1, ?2, ?3, ?4)")?;
         for (record, text) in records {
-            if record.seq != at.seq + 1 {
-                let why = format!("event {} of run `{run}` does not follow event {}", record.seq, at.seq);
-                return Err(rusqlite::Error::ToSqlConversionFailure(why.into()));
-            }
             (at.seq, at.head) = (record.seq, chain.link(&at.head, text));
             add.execute(params![at.no, at.seq, at.head, text])?;
         }
-        let (status, reason) = RunSummary::standing(last);
-        if status != at.status || reason.is_some() {
-            at.status = status;
-            stand(connection, &at, reason)?;
+        let standing = RunSummary::standing(last);
+        if standing != at.standing {
+            at.standing = standing;
+            stand(connection, &at)?;
+        }
+        for (call, whole) in outputs {
+            let mut keep = connection.prepare_cached("INSERT OR REPLACE INTO outputs (run, call, whole) VALUES (?1, ?2, ?3)")?;
+            keep.execute(params![&**run, call.0, &**whole])?;
         }
         tell(connection, at.no, records, answer.as_ref())?;
         stands.insert(run.clone(), at);
@@ -203,12 +187,12 @@ impl Append {
 /// Where a run stands, as the file has it.
 fn find(connection: &Connection, run: &Str) -> Result<Option<At>, rusqlite::Error> {
     let mut find = connection.prepare_cached(
-        "SELECT no, events.seq, link, status FROM runs JOIN events ON events.run = no
+        "SELECT no, events.seq, link, status, reason FROM runs JOIN events ON events.run = no
          WHERE runs.run = ?1 ORDER BY events.seq DESC LIMIT 1",
     )?;
     let at = |row: &Row<'_>| {
-        let status: String = row.get(3)?;
-        Ok(At { no: row.get(0)?, seq: row.get(1)?, head: row.get(2)?, status: Status::named(&status).unwrap_or(Status::InProgress) })
+        let status = super::read::named(row, 3, Status::named)?.unwrap_or(Status::InProgress);
+        Ok(At { no: row.get(0)?, seq: row.get(1)?, head: row.get(2)?, standing: (status, super::read::named(row, 4, Reason::named)?) })
     };
     find.query_row([&**run], at).optional()
 }
@@ -234,9 +218,10 @@ fn begin(connection: &Connection, run: &RunSummary, head: &Link) -> Result<i64, 
 
 /// How the run stands after its newest event, and how far its log goes by then. Written when that changes, which is
 /// at a ruling and at the first event after one: in between, a line costs nothing.
-fn stand(connection: &Connection, at: &At, reason: Option<Reason>) -> Result<(), rusqlite::Error> {
+fn stand(connection: &Connection, at: &At) -> Result<(), rusqlite::Error> {
+    let (status, reason) = at.standing;
     let mut update = connection.prepare_cached("UPDATE runs SET seq = ?2, head = ?3, status = ?4, reason = ?5 WHERE no = ?1")?;
-    update.execute(params![at.no, at.seq, at.head, at.status.name(), reason.map(|r| r.name())])?;
+    update.execute(params![at.no, at.seq, at.head, status.name(), reason.map(|r| r.name())])?;
     Ok(())
 }
 

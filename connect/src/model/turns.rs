@@ -1,0 +1,85 @@
+//! A transcript as the turns that providers want.
+
+use super::window::{Called, Came, Turn};
+use countersign::transcript::{Message, message};
+use countersign::{Call, ModelRequest, NodeId, Outcome};
+use std::collections::BTreeMap;
+
+/// The transcript as messages: the results of a reply's calls directly after it, and what was said to the agent
+/// meanwhile after those. A call whose result is not there yet says so.
+pub(super) fn turns(request: &ModelRequest) -> Vec<Turn> {
+    let mut told = Told::default();
+    for said in request.transcript.iter().filter_map(message) {
+        match said {
+            Message::User(text) => told.user(&text),
+            Message::Assistant { text, calls } => told.assistant(text, &calls),
+            Message::Result { call, outcome, text } => told.result(call, outcome, text),
+        }
+    }
+    told.turns
+}
+
+#[derive(Default)]
+struct Told {
+    turns: Vec<Turn>,
+    /// Where the result of each call goes: the turn, and the place in it.
+    places: BTreeMap<NodeId, (usize, usize)>,
+}
+
+impl Told {
+    /// Providers want users and assistants to take turns: what is said in a row is one message.
+    fn user(&mut self, text: &str) {
+        match self.turns.last_mut() {
+            Some(Turn::User(before)) => {
+                before.push_str("\n\n");
+                before.push_str(text);
+            }
+            _ => self.turns.push(Turn::User(text.to_owned())),
+        }
+    }
+
+    fn assistant(&mut self, text: &str, calls: &[(NodeId, &Call)]) {
+        // By position: a provider's own ids may be missing or repeated.
+        let id = |node: NodeId| format!("call_{node}");
+        let called = |(node, call): &(NodeId, &Call)| Called { id: id(*node), name: call.name.to_string(), args: call.args.to_string() };
+        self.turns.push(Turn::Assistant { text: text.to_owned(), calls: calls.iter().map(called).collect() });
+        if calls.is_empty() {
+            return;
+        }
+        self.places.extend(calls.iter().enumerate().map(|(at, (node, _))| (*node, (self.turns.len(), at))));
+        let open = |(node, call): &(NodeId, &Call)| Came { id: id(*node), name: call.name.to_string(), text: "[no result yet]".to_owned() };
+        self.turns.push(Turn::Results(calls.iter().map(open).collect()));
+    }
+
+    fn result(&mut self, call: NodeId, outcome: Outcome, text: String) {
+        let Some((turn, at)) = self.places.get(&call) else { return };
+        if let Some(Turn::Results(results)) = self.turns.get_mut(*turn)
+            && let Some(came) = results.get_mut(*at)
+        {
+            came.text = if outcome == Outcome::Completed { text } else { format!("[{}] {text}", name(outcome)) };
+        }
+    }
+}
+
+/// An outcome as the log calls it.
+fn name(outcome: Outcome) -> String {
+    serde_json::to_value(outcome).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Calls and results as text, for a model that has no tools of its own.
+pub(super) fn as_text(turns: Vec<Turn>, written: impl Fn(&[Called]) -> String) -> Vec<Turn> {
+    let mut told = Told::default();
+    for turn in turns {
+        match turn {
+            Turn::User(text) => told.user(&text),
+            Turn::Results(results) => {
+                let shown: Vec<String> = results.iter().map(|came| format!("Result of `{}`:\n{}", came.name, came.text)).collect();
+                told.user(&shown.join("\n\n"));
+            }
+            Turn::Assistant { text, calls } if calls.is_empty() => told.assistant(&text, &[]),
+            Turn::Assistant { text, calls } if text.trim().is_empty() => told.assistant(&written(&calls), &[]),
+            Turn::Assistant { text, calls } => told.assistant(&format!("{text}\n{}", written(&calls)), &[]),
+        }
+    }
+    told.turns
+}

@@ -1,0 +1,128 @@
+//! Transcripts that are too long for their model, made shorter for one call. The ledger keeps the whole.
+
+/// One message of a conversation, as a model is given it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// What the agent was asked and told.
+    User(String),
+    /// What it said.
+    Assistant {
+        /// Its text.
+        text: String,
+        /// Its calls.
+        calls: Vec<Called>,
+    },
+    /// What came of the calls of the turn before, each in its place.
+    Results(Vec<Came>),
+}
+
+/// One call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Called {
+    /// Its id; the result has the same.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// Arguments: JSON text, as the model wrote it.
+    pub args: String,
+}
+
+/// What came of one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Came {
+    /// The call's id.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// What the model reads.
+    pub text: String,
+}
+
+/// Makes a transcript shorter.
+pub trait Compaction: Send + Sync {
+    /// The turns that are shown, of about so many tokens at most. Calls and results have to stay paired: a call
+    /// whose transcript is otherwise is not made.
+    fn compact(&self, turns: Vec<Turn>, tokens_max: usize) -> Vec<Turn>;
+}
+
+/// Keeps the question and the newest turns. Results that are older are shown by their beginning, with their id;
+/// where that is not enough, the oldest turns are left out, calls together with their results.
+#[derive(Clone, Copy, Debug)]
+pub struct KeepNewest {
+    /// Characters that are left of an older result.
+    pub result_chars: usize,
+    /// How many of the newest turns are kept as they are.
+    pub whole: usize,
+}
+
+impl Default for KeepNewest {
+    fn default() -> Self {
+        Self { result_chars: 200, whole: 6 }
+    }
+}
+
+impl Compaction for KeepNewest {
+    fn compact(&self, mut turns: Vec<Turn>, tokens_max: usize) -> Vec<Turn> {
+        let old = turns.len().saturating_sub(self.whole);
+        for turn in turns.iter_mut().take(old) {
+            if let Turn::Results(results) = turn {
+                results.iter_mut().for_each(|came| self.shorten(came));
+            }
+        }
+        let mut left_out = 0;
+        // The question stands first, and stays.
+        while turns.len() > 3 && tokens(&turns) > tokens_max {
+            let pair = matches!((turns.get(1), turns.get(2)), (Some(Turn::Assistant { .. }), Some(Turn::Results(_))));
+            left_out += turns.drain(1..if pair { 3 } else { 2 }).count();
+        }
+        if left_out > 0 {
+            let note = format!("\n\n[{left_out} earlier turns are left out here]");
+            // Providers want users and assistants to take turns.
+            let next = matches!(turns.get(1), Some(Turn::User(_))).then(|| turns.remove(1));
+            let rest = if let Some(Turn::User(text)) = next { format!("{note}\n\n{text}") } else { note };
+            match turns.first_mut() {
+                Some(Turn::User(question)) => question.push_str(&rest),
+                _ => turns.insert(0, Turn::User(rest.trim_start().to_owned())),
+            }
+        }
+        turns
+    }
+}
+
+impl KeepNewest {
+    fn shorten(&self, came: &mut Came) {
+        let all = came.text.chars().count();
+        if all > self.result_chars {
+            let begin: String = came.text.chars().take(self.result_chars).collect();
+            came.text = format!("{begin}\n[shortened: {} had {all} characters]", came.id);
+        }
+    }
+}
+
+/// About how many tokens turns have. On the high side: three characters are taken for one token.
+pub fn tokens(turns: &[Turn]) -> usize {
+    let chars = |turn: &Turn| match turn {
+        Turn::User(text) => text.len(),
+        Turn::Assistant { text, calls } => text.len() + calls.iter().map(|c| c.name.len() + c.args.len()).sum::<usize>(),
+        Turn::Results(results) => results.iter().map(|c| c.name.len() + c.text.len()).sum(),
+    };
+    turns.iter().map(|turn| chars(turn) / 3 + 4).sum()
+}
+
+/// Whether every call has its result directly behind it, and every result its call.
+pub(super) fn are_paired(turns: &[Turn]) -> bool {
+    let mut open: Vec<&str> = Vec::new();
+    for turn in turns {
+        match turn {
+            Turn::Results(results) => {
+                if !results.iter().map(|came| came.id.as_str()).eq(open.drain(..)) {
+                    return false;
+                }
+            }
+            _ if !open.is_empty() => return false,
+            Turn::User(_) => {}
+            Turn::Assistant { calls, .. } => open.extend(calls.iter().map(|call| call.id.as_str())),
+        }
+    }
+    open.is_empty()
+}

@@ -1,0 +1,247 @@
+//! What a journal in a file promises: schemas, keys, integrity, full disks, other processes.
+
+use super::{IntoDyn, journals, ran, renamed, runner};
+use crate::scratch::Scratch;
+use countersign::journal::sqlite::{SCHEMA, SqliteOptions};
+use countersign::journal::tail::Tail;
+use countersign::*;
+use std::sync::Arc;
+
+/// A file with one whole run in it, closed.
+async fn file(key: Option<&[u8]>) -> (Scratch, String, RunResult) {
+    let scratch = Scratch::new();
+    let path = scratch.file("runs.db");
+    let options = SqliteOptions { key: key.map(<[u8]>::to_vec), ..SqliteOptions::default() };
+    let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open_with(&path, options).unwrap());
+    let result = ran(&journal, "a").await;
+    (scratch, path, result)
+}
+
+fn sql(path: &str, statement: &str) {
+    rusqlite::Connection::open(path).unwrap().execute_batch(statement).unwrap();
+}
+
+#[tokio::test]
+async fn an_old_schema_opens_and_a_newer_one_is_refused() {
+    let (_scratch, path, result) = file(None).await;
+    sql(&path, "DROP TABLE messages; DROP INDEX runs_by_mode; PRAGMA user_version = 1;");
+    let journal = SqliteJournal::open(&path).unwrap();
+    assert_eq!(journal::read_all(&journal, "a").await.unwrap(), result.run.ledger().log());
+    assert_eq!(journal.message("a").await.unwrap().unwrap().content, None);
+    drop(journal);
+    sql(&path, "PRAGMA user_version = 99;");
+    let newer = SqliteJournal::open(&path).err().unwrap();
+    assert_eq!(newer, JournalError::Newer { place: path, found: 99, known: SCHEMA });
+}
+
+#[tokio::test]
+async fn what_is_no_journal_is_refused_by_name() {
+    let scratch = Scratch::new();
+    let path = scratch.file("notes.txt");
+    std::fs::write(&path, "these are notes, and long enough to be taken for a file of pages".repeat(100)).unwrap();
+    assert!(matches!(SqliteJournal::open(&path), Err(JournalError::Unreadable { place, .. }) if place == path));
+    assert!(matches!(SqliteJournal::open(scratch.file("no/such/folder/runs.db")), Err(JournalError::Unreadable { .. })));
+}
+
+#[tokio::test]
+async fn tampering_is_found_at_its_event_and_what_is_before_stays_readable() {
+    let harm: &[(&str, u32, &str)] = &[
+        ("UPDATE events SET body = replace(body, 'look', 'loot') WHERE seq = 4", 4, "it is not what was written"),
+        ("UPDATE events SET body = substr(body, 1, 20) WHERE seq = 5", 5, "it is not what was written"),
+        ("DELETE FROM events WHERE seq = 3", 3, "it is missing"),
+        ("DELETE FROM events WHERE seq > 4", 5, "it is missing"),
+        ("UPDATE events SET seq = seq + 100 WHERE seq > 6", 7, "it is missing"),
+        ("UPDATE events SET seq = 99 WHERE seq = 2", 2, "it is missing"),
+        ("UPDATE events SET link = zeroblob(16) WHERE seq = 6", 6, "it is not what was written"),
+        ("UPDATE events SET body = CAST(x'ff' AS TEXT) WHERE seq = 5", 5, ""),
+        ("UPDATE runs SET run = 'b'", 1, "it is not what was written"),
+    ];
+    for (statement, at, what) in harm {
+        let (_scratch, path, result) = file(None).await;
+        sql(&path, statement);
+        let journal = SqliteJournal::open(&path).unwrap();
+        let run = if statement.contains("'b'") { "b" } else { "a" };
+        let whole = journal.read(run, 0, 1000).await;
+        let damage = if *at == 1 { whole.unwrap_err() } else { journal.read(run, at - 1, 1000).await.unwrap_err() };
+        assert!(matches!(&damage, JournalError::Damaged { seq, why, .. } if seq == at && why.contains(what)), "{statement}: {damage}");
+        if *at > 1 {
+            assert_eq!(journal.read(run, 0, 1000).await.unwrap(), result.run.ledger().log()[..*at as usize - 1], "{statement}");
+        }
+        let found = journal.verify().await.unwrap();
+        assert_eq!(found.last(), Some(&damage), "{statement}");
+        assert_eq!(found.len(), 1 + usize::from(statement.starts_with("DELETE")), "{statement}: {found:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_keeps_a_forger_out() {
+    let (_scratch, path, _) = file(Some(b"a key of ours")).await;
+    let open = |key: Option<&[u8]>| SqliteJournal::open_with(&path, SqliteOptions { key: key.map(<[u8]>::to_vec), ..SqliteOptions::default() });
+    assert!(matches!(open(None), Err(JournalError::Key { .. })));
+    assert!(matches!(open(Some(b"a guess")), Err(JournalError::Key { .. })));
+    // Whoever knows how a chain is made, and not the key, cannot make one.
+    let (before, text): (Vec<u8>, String) = {
+        let db = rusqlite::Connection::open(&path).unwrap();
+        let before = db.query_row("SELECT link FROM events WHERE seq = 3", [], |r| r.get(0)).unwrap();
+        (before, db.query_row("SELECT replace(body, 'look', 'loot') FROM events WHERE seq = 4", [], |r| r.get(0)).unwrap())
+    };
+    let forged = journal::chain::Chain::plain().link(&before.try_into().unwrap(), &text);
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute("UPDATE events SET body = ?1, link = ?2 WHERE seq = 4", rusqlite::params![text, forged])
+        .unwrap();
+    let found = open(Some(b"a key of ours")).unwrap().verify().await.unwrap();
+    assert!(matches!(found.as_slice(), [JournalError::Damaged { seq: 4, .. }]), "{found:?}");
+}
+
+#[tokio::test]
+async fn a_full_disk_parks_the_run_and_a_resume_goes_on_without_loss() {
+    let (scratch, path, _) = file(None).await;
+    let size = std::fs::metadata(&path).unwrap().len();
+    let full = SqliteJournal::open_with(&path, SqliteOptions { bytes_max: Some(size), ..SqliteOptions::default() }).unwrap();
+    let full: Arc<dyn Journal> = Arc::new(full);
+    let mut stopped = None;
+    for n in 0..100 {
+        let run = format!("b-{n}");
+        match runner(&full).start(&run, &"look ".repeat(200)).unwrap().result().await {
+            Ok(_) => {}
+            Err(why) => {
+                stopped = Some((run, why));
+                break;
+            }
+        }
+    }
+    let (run, why) = stopped.expect("the file is full at some time");
+    assert!(matches!(&why, DriveError::Journal(JournalError::Full { place }) if *place == path), "{why}");
+    // What was acknowledged is whole, and the run goes on from it once there is room.
+    assert_eq!(journal::read_all(&*full, "a").await.unwrap().len() as u32, full.summary("a").await.unwrap().unwrap().seq);
+    drop(full);
+    let roomy: Arc<dyn Journal> = Arc::new(SqliteJournal::open(&path).unwrap());
+    let result = match roomy.summary(&run).await.unwrap() {
+        Some(_) => runner(&roomy).resume(&run, vec![], None).await.unwrap().result().await.unwrap(),
+        None => ran(&roomy, &run).await,
+    };
+    assert_eq!(result.reason(), Reason::Verified);
+    drop(scratch);
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_written_is_a_clear_error() {
+    let (_scratch, path, _) = file(None).await;
+    let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open(&path).unwrap());
+    // What a file system that turned read-only does to a connection.
+    sql(&path, "CREATE TRIGGER no_more BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'nothing may be written'); END;");
+    let why = runner(&journal).start("b", "look").unwrap().result().await.err().unwrap();
+    assert!(
+        matches!(&why, DriveError::Journal(JournalError::Store(text)) if text.contains("nothing may be written") && text.contains(&path)),
+        "{why}"
+    );
+    assert!(journal.summary("b").await.unwrap().is_none(), "all of a batch, or nothing");
+    assert_eq!(journal::read_all(&*journal, "a").await.unwrap().len() as u32, journal.summary("a").await.unwrap().unwrap().seq);
+}
+
+#[tokio::test]
+async fn a_torn_file_is_an_error_and_never_another_story() {
+    let (scratch, path, result) = file(None).await;
+    let whole = std::fs::read(&path).unwrap();
+    let log = result.run.ledger().log();
+    for page in 0..whole.len() / 4096 {
+        let torn = scratch.file("torn.db");
+        let mut bytes = whole.clone();
+        bytes[page * 4096 + 200..page * 4096 + 1800].fill(0xA5);
+        std::fs::write(&torn, &bytes).unwrap();
+        let Ok(journal) = SqliteJournal::open(&torn) else { continue };
+        match journal::read_all(&journal, "a").await {
+            Ok(read) => assert!(log.starts_with(&read), "page {page}"),
+            Err(why) => assert!(!why.to_string().is_empty(), "page {page}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_end_of_a_run_under_way_is_missed_although_its_beginning_is_whole() {
+    let (_scratch, path, result) = file(None).await;
+    let journal = SqliteJournal::open(&path).unwrap();
+    let log = renamed(&result.run.ledger().log()[..5], "b");
+    journal.append(Batch::new(&"b".into(), 0, &log)).await.unwrap();
+    sql(&path, "DELETE FROM events WHERE run = 2 AND seq > 3");
+    assert_eq!(journal.read("b", 0, 100).await.unwrap().len(), 3);
+    let found = journal.verify().await.unwrap();
+    assert!(matches!(found.as_slice(), [JournalError::Count { has, written, .. }] if has + 2 == *written), "{found:?}");
+}
+
+#[tokio::test]
+async fn reading_past_the_end_is_empty_and_a_tail_from_there_ends() {
+    for (journal, _scratch) in journals() {
+        let result = ran(&journal, "a").await;
+        let last = result.run.ledger().seq();
+        assert!(journal.read("a", last + 5, 10).await.unwrap().is_empty());
+        for after in [last, last + 5] {
+            assert!(Tail::new(journal.clone(), "a", after).next().await.is_none());
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_another_connection_has_written_is_seen_before_a_resume_writes() {
+    let scratch = Scratch::new();
+    let open = || SqliteJournal::open(scratch.file("runs.db")).unwrap();
+    let whole = ran(&Arc::new(MemoryJournal::new()).into_dyn(), "a").await;
+    let (one, two, log, run) = (open(), open(), whole.run.ledger().log(), Str::from("a"));
+    one.append(Batch::new(&run, 0, &log[..2])).await.unwrap();
+    two.append(Batch::new(&run, 2, &log[2..3])).await.unwrap();
+    assert!(matches!(one.append(Batch::new(&run, 2, &log[2..4])).await, Err(JournalError::Stale { at: 3, .. })));
+    one.append(Batch::new(&run, 3, &log[3..5])).await.unwrap();
+    assert!(matches!(two.append(Batch::new(&run, 3, &log[3..4])).await, Err(JournalError::Stale { at: 5, .. })));
+    assert_eq!(journal::read_all(&two, "a").await.unwrap(), log[..5]);
+    assert!(one.verify().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_line_or_a_message_that_says_something_else_than_its_log_is_found() {
+    for (statement, what) in [
+        ("UPDATE messages SET content = 'something nicer'", "message"),
+        ("UPDATE messages SET finalized = 0", "message"),
+        ("UPDATE runs SET status = 'failed'", "line"),
+        ("UPDATE runs SET title = 'another task'", "line"),
+    ] {
+        let (_scratch, path, _) = file(None).await;
+        sql(&path, statement);
+        let found = SqliteJournal::open(&path).unwrap().verify().await.unwrap();
+        assert!(matches!(found.as_slice(), [JournalError::Damaged { why, .. }] if why.contains(what)), "{statement}: {found:?}");
+    }
+}
+
+#[tokio::test]
+async fn looking_at_a_file_changes_nothing_in_it() {
+    let (scratch, path, result) = file(None).await;
+    let look = |path: &str| SqliteJournal::look(path, SqliteOptions::default());
+    let journal = look(&path).unwrap();
+    let log = result.run.ledger().log();
+    assert_eq!(journal::read_all(&journal, "a").await.unwrap(), log);
+    let late = renamed(log, "b");
+    assert!(matches!(journal.append(Batch::new(&"b".into(), 0, &late)).await, Err(JournalError::ReadOnly { .. })));
+    drop(journal);
+    let other = scratch.file("other.db");
+    sql(&other, "CREATE TABLE notes (text TEXT)");
+    let before = std::fs::read(&other).unwrap();
+    for opened in [look(&other), SqliteJournal::open(&other)] {
+        assert!(matches!(opened, Err(JournalError::Unreadable { why, .. }) if why.contains("something else")));
+    }
+    assert_eq!(std::fs::read(&other).unwrap(), before);
+    std::fs::write(scratch.file("empty.db"), "").unwrap();
+    assert!(matches!(look(&scratch.file("empty.db")), Err(JournalError::Unreadable { .. })));
+    sql(&path, "PRAGMA user_version = 1");
+    assert!(matches!(look(&path), Err(JournalError::Older { found: 1, .. })));
+}
+
+#[test]
+fn a_new_file_is_made_once_by_however_many_open_it() {
+    let scratch = Scratch::new();
+    let path = scratch.file("new.db");
+    let opened: Vec<bool> = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..8).map(|_| scope.spawn(|| SqliteJournal::open(&path).is_ok())).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert_eq!(opened, [true; 8]);
+}

@@ -1,0 +1,35 @@
+//! Proof against servers that were not written for this: `.ci/services` installs them and runs this suite.
+//!
+//! It is no default member, for its dependencies take long to build. A server that is not there is a failure.
+//!
+//! | module | what it proves |
+//! |---|---|
+//! | [`providers`] | both APIs, streamed: text, calls, reasoning, usage, finish reasons, faults, keys |
+//! | [`modes`] | every mode over real HTTP: success, and each fault |
+//! | [`terminal`] | `countersign run`: files, places of errors, answers, events, Ctrl-C |
+//! | [`new_user`] | how many lines a first agent takes, and that they work |
+//! | [`windows`] | transcripts that are too long for their model |
+//! | [`text_tools`] | tools as text: a call, an answer, or neither |
+//! | [`small_model`] | a real model answers, under a schema |
+//! | [`mcp`] | tools of three MCP servers: terms, progress, cancelling, death |
+//! | [`pages`] | pages: what is fetched, cut and refused |
+//!
+//! | module | what it starts |
+//! |---|---|
+//! | [`aimock`] | `@copilotkit/aimock`, a scripted server of both APIs, with faults |
+//! | [`llama`] | llama.cpp with a model of 135 million parameters |
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
+
+mod aimock;
+mod llama;
+mod mcp;
+mod modes;
+mod new_user;
+mod pages;
+mod providers;
+mod server;
+mod small_model;
+mod terminal;
+mod text_tools;
+mod windows;
