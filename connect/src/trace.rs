@@ -37,6 +37,7 @@ mod outcome;
 mod source;
 mod speakers;
 mod stock;
+mod sub_agents;
 mod swe_agent;
 mod tale;
 mod tau2;
@@ -47,7 +48,7 @@ mod verdict;
 pub use atif::Atif;
 pub use audit::{Audit, Report, Told};
 pub use chat::Chat;
-pub use claude_code::ClaudeCode;
+pub use claude_code::{ClaudeCode, session_of};
 pub use codex::Codex;
 pub use cursor::Cursor;
 pub use head::Head;
@@ -62,6 +63,8 @@ pub use tau2::Tau2;
 pub use tool::declared;
 pub use verdict::{Looks, UNPLACED_MAX, Verdict};
 
+use std::path::{Path, PathBuf};
+
 /// A format of traces.
 pub trait Trace: Send + Sync {
     /// Its name, in reports.
@@ -72,6 +75,11 @@ pub trait Trace: Send + Sync {
 
     /// Tells every trace in the source. What cannot be read is a fault; the rest is told.
     fn read(&self, source: &mut Source, told: &mut Told<'_>) -> Result<(), SourceError>;
+
+    /// Files beside a trace's own that hold the transcripts of its sub-agents. Most formats have none.
+    fn sub_agents(&self, _trace: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
 }
 
 /// Every format that is read, in the order in which they are tried: those that say the most of themselves first.

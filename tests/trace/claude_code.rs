@@ -1,6 +1,9 @@
 //! Claude Code sessions: what stands between the lines.
 
 use super::{accepted, lines, refused, verdict};
+use crate::scratch::Scratch;
+use countersign_connect::trace::{Audit, Verdict, session_of};
+use countersign_core::Policy;
 use serde_json::{Value, json};
 
 const FORMAT: &str = "claude-code";
@@ -197,6 +200,49 @@ fn a_sidechain_is_work_of_others() {
     refused(FORMAT, &lines(&[&task[..], &work[..]].concat()), &["tools_closed", "candidate_text"]);
     // A file of its own is its own transcript.
     accepted(FORMAT, &lines(&work));
+}
+
+/// The verdict on a session with the transcript of one sub-agent in its folder, and how many faults there were.
+fn with_sub_agent(session: &[Value], own: &[Value]) -> (Verdict, usize) {
+    let folder = Scratch::new();
+    let beside = folder.path().join("s/subagents");
+    std::fs::create_dir_all(&beside).expect("a folder");
+    std::fs::write(folder.path().join("s.jsonl"), lines(session)).expect("written");
+    std::fs::write(beside.join("agent-a1.jsonl"), lines(own)).expect("written");
+    // Of the program itself: it belongs to no call, and nobody waits for it.
+    std::fs::write(beside.join("agent-acompact-b2.jsonl"), lines(own)).expect("written");
+    assert_eq!(session_of(&beside.join("agent-a1.jsonl")), Some(folder.path().join("s.jsonl")));
+    let mut report = Audit::new(Policy::default()).file(&folder.path().join("s.jsonl")).expect("it is read");
+    assert_eq!(report.verdicts.len(), 1);
+    (report.verdicts.remove(0), report.faults.len())
+}
+
+#[test]
+fn transcripts_of_sub_agents_belong_to_their_session() {
+    let side = |l: Value| with(l, "isSidechain", json!(true));
+    let task = [asked("Find it."), call("t", "Task", json!({"prompt": "find"}))];
+    let got = with(result("t", "It is here."), "toolUseResult", json!({"status": "completed", "agentId": "a1"}));
+    let session = [&task[..], &[got, said("Found.")]].concat();
+    let begun = [side(asked("find")), side(call("x", "Grep", json!({}))), side(result("x", "here"))];
+    let ended = [&begun[..], &[side(said("It is here."))]].concat();
+    let failed = [&begun[..], &[with(side(said("API Error: 500")), "isApiErrorMessage", json!(true))]].concat();
+    let missing = |session: &[Value], own: &[Value]| {
+        let (verdict, faults) = with_sub_agent(session, own);
+        assert_eq!((faults, &verdict.unplaced), (0, &Vec::new()));
+        verdict.decision.missing().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(missing(&session, &ended).is_empty());
+    assert_eq!(missing(&session, &failed), ["work_done", "last_work_ok"]);
+    // A session that never tells of it: it is at work, or nobody read what it said.
+    let silent = [asked("Find it."), said("Found.")];
+    assert_eq!(missing(&silent, &begun), ["sub_agents_done"]);
+    assert_eq!(missing(&silent, &ended), ["replies_reconciled"]);
+}
+
+#[test]
+fn a_broken_line_of_a_sub_agent_is_a_fault_of_its_session() {
+    let session = [asked("Hello?"), said("Hello.")];
+    assert!(with_sub_agent(&session, &[json!("no session")]).1 > 0);
 }
 
 #[test]

@@ -106,6 +106,19 @@ fn the_todo_list_counts_where_it_is_asked_for() {
     assert_eq!([status("open.jsonl", false), status("open.jsonl", true), status("done.jsonl", true)], [0, 1, 0]);
 }
 
+#[test]
+fn a_sub_agent_is_no_run_of_its_own_where_its_session_stands() {
+    let asked = json!({"type": "user", "uuid": "u", "sessionId": "s", "message": {"role": "user", "content": "Hello?"}}).to_string() + "\n";
+    let said = json!({"type": "assistant", "uuid": "u", "sessionId": "s", "message": {"role": "assistant", "content": "Hello."}}).to_string();
+    let good = format!("{asked}{said}\n");
+    let files = [("s.jsonl", &*good), ("s/subagents/agent-a1.jsonl", &*asked), ("lost/subagents/agent-a2.jsonl", &*good)];
+    let scratch = folder(&files);
+    let (status, text) = audited(of([scratch.path().into()]));
+    assert_eq!(status, 1, "{text}");
+    assert!(text.contains("sub_agents_done") && !text.contains("agent-a1.jsonl"), "{text}");
+    assert!(text.contains("agent-a2.jsonl"), "without its session it is all there is: {text}");
+}
+
 fn manifest() -> Scratch {
     let line = |file: &str, outcome: &str| format!("{}\n", json!({"set": "s", "file": file, "outcome": outcome, "labels": {"x": 1}}));
     let lines =

@@ -1,5 +1,6 @@
 //! What there is to read: files as they are named, and the traces of folders.
 
+use countersign_connect::trace::session_of;
 use std::path::{Path, PathBuf};
 
 /// Endings of files that are read in a folder.
@@ -66,6 +67,8 @@ fn folder(path: &Path, found: &mut Vec<Input>) {
         let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
         match path.is_dir() {
             true => folder(&path, found),
+            // A sub-agent's transcript is read with its session.
+            false if session_of(&path).is_some() => {}
             false if ENDINGS.contains(&ending) => found.push(file(&path)),
             false => {}
         }

@@ -1,5 +1,6 @@
 //! Reads a trace of whatever format and has the gate rule on it.
 
+use super::sub_agents::SubAgent;
 use super::tale::{OWNER, Tale};
 use super::verdict::{Looks, Verdict};
 use super::{Fault, Source, SourceError, Trace, check, formats, unknown};
@@ -56,10 +57,10 @@ impl Audit {
         self.formats.iter().map(|f| f.name())
     }
 
-    /// Reads a file.
+    /// Reads a file, and the transcripts of sub-agents that its format keeps beside it.
     pub fn file(&self, path: &Path) -> Result<Report, SourceError> {
         let id = path.file_stem().unwrap_or_default().to_string_lossy();
-        self.read(&id, Source::open(path)?)
+        self.read_beside(&id, Source::open(path)?, Some(path), |_| ())
     }
 
     /// Reads a source. `id` names the trace where the trace does not name itself.
@@ -68,10 +69,17 @@ impl Audit {
     }
 
     /// Reads a source, and tells what is known beside it before the gate is asked about its last trace.
-    pub fn read_then(&self, id: &str, mut source: Source, then: impl FnOnce(&mut Tale)) -> Result<Report, SourceError> {
+    pub fn read_then(&self, id: &str, source: Source, then: impl FnOnce(&mut Tale)) -> Result<Report, SourceError> {
+        self.read_beside(id, source, None, then)
+    }
+
+    fn read_beside(&self, id: &str, mut source: Source, path: Option<&Path>, then: impl FnOnce(&mut Tale)) -> Result<Report, SourceError> {
         let mended = source.settle()?;
         let format = self.format(&mut source)?;
-        let mut told = Told { audit: self, id, tale: None, verdicts: Vec::new(), faults: mended };
+        let mut told = Told { audit: self, id, tale: None, sub_agents: Vec::new(), verdicts: Vec::new(), faults: mended };
+        for transcript in path.map(|path| format.sub_agents(path)).unwrap_or_default() {
+            told.sub_agent(&transcript);
+        }
         format.read(&mut source, &mut told)?;
         if let Some(tale) = told.tale.as_mut() {
             then(tale);
@@ -96,6 +104,8 @@ pub struct Told<'a> {
     audit: &'a Audit,
     id: &'a str,
     tale: Option<Tale>,
+    /// Those of the trace that begins next.
+    sub_agents: Vec<SubAgent>,
     verdicts: Vec<Verdict>,
     faults: Vec<Fault>,
 }
@@ -106,7 +116,8 @@ impl Told<'_> {
     pub fn begin(&mut self, id: &str, owner: &str) -> Result<&mut Tale, AppendError> {
         self.finish();
         let id = if id.trim().is_empty() { self.id } else { id };
-        let tale = Tale::new(self.audit.gate.clone(), self.audit.policy.clone(), id, owner)?;
+        let mut tale = Tale::new(self.audit.gate.clone(), self.audit.policy.clone(), id, owner)?;
+        tale.knows(std::mem::take(&mut self.sub_agents));
         Ok(self.tale.insert(tale))
     }
 
@@ -126,6 +137,19 @@ impl Told<'_> {
     /// Several of them.
     pub fn faults(&mut self, faults: Vec<Fault>) {
         self.faults.extend(faults);
+    }
+
+    /// A transcript of a sub-agent. What cannot be read of it is a fault of the trace, with its name.
+    fn sub_agent(&mut self, transcript: &Path) {
+        let name = transcript.file_name().unwrap_or_default().to_string_lossy();
+        let report = Source::open(transcript).and_then(|source| self.audit.read(&name, source));
+        match report {
+            Ok(report) => {
+                self.faults.extend(report.faults.into_iter().map(|f| Fault { why: format!("`{name}`: {}", f.why), ..f }));
+                self.sub_agents.extend(report.verdicts.last().map(|verdict| SubAgent::of(transcript, verdict)));
+            }
+            Err(why) => self.fault(Fault { line: 0, why: format!("`{name}`: {why}") }),
+        }
     }
 
     fn finish(&mut self) {

@@ -2,8 +2,10 @@
 //! standard output (`stream-json`).
 //!
 //! Lines of a sidechain belong to sub-agents: their work is told under another name, and their words are no answer.
-//! A file that holds nothing but a sidechain is a sub-agent's own transcript.
+//! A file that holds nothing but a sidechain is a sub-agent's own transcript; where its session stands beside it, it
+//! is part of the session's run.
 
+mod beside;
 mod jobs;
 mod line;
 mod session;
@@ -12,6 +14,9 @@ use super::document::{Lines, text};
 use super::{Fault, Head, Source, SourceError, Told, Trace};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::path::{Path, PathBuf};
+
+pub use beside::session_of;
 
 /// Claude Code sessions.
 pub struct ClaudeCode;
@@ -50,5 +55,9 @@ impl Trace for ClaudeCode {
         })?;
         told.faults(faults);
         Ok(())
+    }
+
+    fn sub_agents(&self, trace: &Path) -> Vec<PathBuf> {
+        beside::transcripts(trace)
     }
 }

@@ -1,5 +1,6 @@
 //! What an importer tells: facts in the words of the trace, each with its place in the source.
 
+use super::sub_agents::SubAgent;
 use super::tool::declared;
 use super::verdict::{Looks, Verdict};
 use countersign_core::witness::{ForeignCall, ForeignCandidate, Witness};
@@ -31,11 +32,13 @@ pub struct Tale {
     places: Vec<Place>,
     words: Option<Words>,
     ending: Option<(Cause, String, Place)>,
-    open: Vec<String>,
+    pub(super) open: Vec<String>,
     /// Jobs by the names that the host gave them.
     jobs: Vec<String>,
     /// The call that handed the newest words in.
     handed_in: Option<String>,
+    /// Those whose transcripts stand in files of their own.
+    pub(super) sub_agents: Vec<SubAgent>,
 }
 
 /// The newest words of the owner since the newest input.
@@ -52,8 +55,18 @@ impl Tale {
     pub(super) fn new(gate: Arc<Gate>, policy: Policy, id: &str, owner: &str) -> Result<Self, AppendError> {
         let start = RunStarted::new(id, "", "trace", ModeRules::owner(owner), policy);
         let witness = Witness::new(gate, start, 0)?;
-        let (places, place) = (vec![Place::default()], Place::default());
-        Ok(Self { witness, owner: owner.into(), place, places, words: None, ending: None, open: Vec::new(), jobs: Vec::new(), handed_in: None })
+        Ok(Self {
+            witness,
+            owner: owner.into(),
+            place: Place::default(),
+            places: vec![Place::default()],
+            words: None,
+            ending: None,
+            open: Vec::new(),
+            jobs: Vec::new(),
+            handed_in: None,
+            sub_agents: Vec::new(),
+        })
     }
 
     /// The agent whose words may be the answer.
@@ -203,6 +216,7 @@ impl Tale {
             // Nothing has to come back from the call that ends it all.
             self.returned(&id, Outcome::Completed, "");
         }
+        self.leaves_sub_agents();
         if let Some(words) = self.words.take() {
             self.place = words.place;
             let (agent, from) = (self.owner.clone(), Some(words.reply));

@@ -2,13 +2,11 @@
 
 use super::jobs::Jobs;
 use super::line::{Block, Line, of};
+use crate::trace::sub_agents::SUB_AGENT;
 use crate::trace::{Head, OWNER, Tale, stock};
 use countersign_core::{Cause, Finish, Form, Outcome};
 use serde_json::value::RawValue;
 use serde_json::{Error, Value};
-
-/// Under this name the work of sub-agents is told that stands between the lines of their session.
-const SUB_AGENT: &str = "sub-agent";
 
 /// Kinds of line that tell nothing: the most, and the longest, of a session. Looked for before a line is parsed.
 const SILENT: [&[u8]; 3] = [b"\"type\":\"progress\"", b"\"type\":\"file-history-snapshot\"", b"\"type\":\"attachment\""];
@@ -130,7 +128,11 @@ impl Session {
         }
         // What a good result says is read by nobody here.
         let said = if block.is_error == Some(true) { raw_text(block.content) } else { String::new() };
-        match failure(&said) {
+        let outcome = if block.is_error == Some(true) { failure(&said) } else { Outcome::Completed };
+        if sub_agent(kept).is_some_and(|agent| tale.sub_agent_returned(id, &agent, outcome)) {
+            return;
+        }
+        match outcome {
             _ if block.is_error != Some(true) => tale.returned(id, Outcome::Completed, ""),
             Outcome::Failed | Outcome::TimedOut if command && !said.starts_with("<tool_use_error>") => tale.exited(id, exit_status(&said), &said),
             outcome => tale.returned(id, outcome, &said),
@@ -161,6 +163,13 @@ fn open_todos(args: &str) -> usize {
     let list: Value = serde_json::from_str(args).unwrap_or_default();
     let items = list.get("todos").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     items.iter().filter(|item| item.get("status").is_none_or(|status| status != "completed")).count()
+}
+
+/// The id of the sub-agent whose words a result is, where the program kept one.
+fn sub_agent(kept: &str) -> Option<String> {
+    memchr::memmem::find(kept.as_bytes(), b"\"agentId\"")?;
+    let kept: Value = serde_json::from_str(kept).ok()?;
+    Some(kept.get("agentId")?.as_str()?.to_owned())
 }
 
 /// The last line of `stream-json`: how the run ended.
