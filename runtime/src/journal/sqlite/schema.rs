@@ -58,8 +58,22 @@ const MESSAGES: &str = "
 /// How often a file is tried that another process is making at the same time.
 const TRIES: u32 = 50;
 
-/// Opens a file to write to it, brings it up to date, and checks that the key is its own.
+/// Opens a file to write to it, brings it up to date, and checks that the key is its own. Another process may be making
+/// the same file: then it is tried again, until one of the two finds that there is nothing left to do.
 pub(super) fn open(place: &Place, chain: &Chain, bytes_max: Option<u64>) -> Result<Connection, JournalError> {
+    let mut tries = 0;
+    loop {
+        match try_open(place, chain, bytes_max) {
+            Err(JournalError::Busy { .. } | JournalError::Store(_)) if tries < TRIES => {
+                tries += 1;
+                std::thread::sleep(BUSY / (TRIES * 10));
+            }
+            done => return done,
+        }
+    }
+}
+
+fn try_open(place: &Place, chain: &Chain, bytes_max: Option<u64>) -> Result<Connection, JournalError> {
     let fault = |e: rusqlite::Error| place.fault(&e);
     let mut connection = Connection::open(&place.0).map_err(fault)?;
     connection.busy_timeout(BUSY).map_err(fault)?;
@@ -67,7 +81,10 @@ pub(super) fn open(place: &Place, chain: &Chain, bytes_max: Option<u64>) -> Resu
     connection.pragma_update(None, "journal_mode", "WAL").map_err(fault)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(fault)?;
     if found < SCHEMA {
-        bring_up_to_date(&mut connection, place)?;
+        Migrations::from_slice(STEPS).to_latest(&mut connection).map_err(|e| match e {
+            rusqlite_migration::Error::RusqliteError { err, .. } => place.fault(&err),
+            other => JournalError::Unreadable { place: place.name(), why: other.to_string() },
+        })?;
     }
     limit(&connection, bytes_max).map_err(fault)?;
     let own = chain.start("");
@@ -90,30 +107,13 @@ pub(super) fn look(place: &Place, chain: &Chain) -> Result<Connection, JournalEr
 /// The file's schema: 0 where it is empty. What is no journal, or a newer one, is refused.
 fn version(connection: &Connection, place: &Place) -> Result<u32, JournalError> {
     let fault = |e: rusqlite::Error| place.fault(&e);
-    let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(fault)?;
-    let tables: u32 = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).map_err(fault)?;
+    // In one look: somebody may be making the file.
+    let both = "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version";
+    let (found, tables): (u32, u32) = connection.query_row(both, [], |row| Ok((row.get(0)?, row.get(1)?))).map_err(fault)?;
     match found {
         0 if tables > 0 => Err(JournalError::Unreadable { place: place.name(), why: "it is a database of something else".into() }),
         _ if found > SCHEMA => Err(JournalError::Newer { place: place.name(), found, known: SCHEMA }),
         _ => Ok(found),
-    }
-}
-
-/// Takes the steps that are missing. Another process may take them at the same time: one of the two then finds
-/// that there is nothing left to do.
-fn bring_up_to_date(connection: &mut Connection, place: &Place) -> Result<(), JournalError> {
-    let mut tries = 0;
-    loop {
-        let why = match Migrations::from_slice(STEPS).to_latest(connection) {
-            Ok(()) => return Ok(()),
-            Err(rusqlite_migration::Error::RusqliteError { err, .. }) => place.fault(&err),
-            Err(other) => JournalError::Unreadable { place: place.name(), why: other.to_string() },
-        };
-        tries += 1;
-        if tries == TRIES || !matches!(why, JournalError::Busy { .. } | JournalError::Store(_)) {
-            return Err(why);
-        }
-        std::thread::sleep(BUSY / (TRIES * 10));
     }
 }
 
