@@ -10,8 +10,10 @@
 //! within the transaction.
 
 mod fault;
+mod places;
 mod read;
 mod schema;
+mod slip;
 mod write;
 
 pub use schema::SCHEMA;
@@ -26,7 +28,7 @@ use rusqlite::Connection;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
 /// How a file is opened.
 #[derive(Clone, Default)]
@@ -87,11 +89,11 @@ impl SqliteJournal {
 
     /// Hands work to the writer, and waits until it is on the disk.
     async fn write(&self, append: write::Append) -> Result<(), JournalError> {
-        let (done, answer) = oneshot::channel();
+        let (done, answer) = slip::slip();
         let gone = || JournalError::Store("the writer thread is gone".into());
         let looked = || JournalError::ReadOnly { place: self.shared.place.name(), why: "it was opened to be looked at".into() };
         self.queue.as_ref().ok_or_else(looked)?.send(write::Job { append, done }).map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())?
+        answer.await
     }
 
     /// Reads on a thread where waiting for the disk holds nobody up.
