@@ -20,7 +20,7 @@ pub use memory::MemoryJournal;
 pub use sqlite::SqliteJournal;
 
 use async_trait::async_trait;
-use countersign_core::{Final, NodeId, Record, Str};
+use countersign_core::{Event, Final, NodeId, Record, Str};
 use projection::{Message, RunQuery, RunSummary};
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,6 +47,18 @@ impl<'a> Batch<'a> {
     /// Records of a run that has no answer.
     pub fn new(run: &'a Str, expected: u32, records: &'a [Arc<Record>]) -> Self {
         Self { run, expected, records, outputs: &[], answer: None }
+    }
+
+    /// Why it can be part of no log, wherever the log is: its records do not follow one another from where it says, or
+    /// it begins a run with something else than that run's start.
+    pub fn flaw(&self) -> Option<JournalError> {
+        let run = self.run;
+        if let Some((gap, _)) = self.records.iter().zip(self.expected + 1..).find(|(record, next)| record.seq != *next) {
+            return Some(JournalError::Store(format!("event {} of run `{run}` stands where another belongs", gap.seq)));
+        }
+        let first = self.records.first().filter(|_| self.expected == 0)?;
+        let begins = matches!(&first.event, Event::RunStarted(start) if start.run == *run);
+        (!begins).then(|| JournalError::Store(format!("the log of run `{run}` does not begin with its `run_started`")))
     }
 }
 
@@ -132,7 +144,7 @@ pub enum JournalError {
         /// How many were written.
         written: u64,
     },
-    /// Another process held the file for too long.
+    /// Another process held the file, or a run's row in a database, for too long.
     #[error("`{place}` is held by another process: resume the run once that is done")]
     Busy {
         /// The file.
@@ -147,6 +159,14 @@ pub enum JournalError {
         found: u32,
         /// The schema of this version.
         known: u32,
+    },
+    /// The server that has it is not there, or lets nobody in.
+    #[error("`{place}` cannot be reached ({why}): resume the run once it can")]
+    Unreachable {
+        /// The database.
+        place: String,
+        /// What the server or the network says.
+        why: String,
     },
     /// There is no room.
     #[error("the disk of `{place}` is full: make room and resume the run")]

@@ -5,6 +5,8 @@
 //! an HMAC-SHA256, which cannot be made without the key. A chain cannot tell that a log, or a file as a whole, was put
 //! back to what it once was: that takes a witness outside the file.
 
+use super::JournalError;
+use countersign_core::{Record, Str};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
@@ -52,5 +54,62 @@ impl Chain {
         let mut link = [0; LINK_BYTES];
         link.iter_mut().zip(whole).for_each(|(to, from)| *to = from);
         link
+    }
+}
+
+/// Goes through the stored events of one run, in order, and hands out those that are what was written.
+pub struct Walk<'a> {
+    chain: &'a Chain,
+    run: Str,
+    link: Link,
+    seq: u32,
+    line: (u32, Link),
+}
+
+impl<'a> Walk<'a> {
+    /// Begins after event `after`, whose link is `before`. `line` is what the run's own line says: up to where its log
+    /// goes at least, and the link of that event.
+    pub fn new(chain: &'a Chain, run: &str, after: u32, before: Link, line: (u32, Link)) -> Self {
+        Self { chain, run: run.into(), link: before, seq: after, line }
+    }
+
+    /// The next event, from its number, its link and its text as they are stored.
+    pub fn take(&mut self, seq: u32, said: Link, text: &str) -> Result<Record, JournalError> {
+        let (last, head) = self.line;
+        let link = self.chain.link(&self.link, text);
+        if seq != self.seq + 1 {
+            return Err(self.missing());
+        }
+        if said != link {
+            return Err(self.damaged("it is not what was written"));
+        }
+        let record: Record = serde_json::from_str(text).map_err(|e| self.damaged(&e.to_string()))?;
+        if record.seq != seq {
+            return Err(self.damaged("it says that it is another event"));
+        }
+        if seq == last && link != head {
+            return Err(self.damaged("the run's own line has another event there"));
+        }
+        (self.seq, self.link) = (seq, link);
+        Ok(record)
+    }
+
+    /// The number of the event that was handed out last.
+    pub fn seq(&self) -> u32 {
+        self.seq
+    }
+
+    /// Once there is nothing more: whether that is all there should be.
+    pub fn end(&self) -> Result<(), JournalError> {
+        if self.seq < self.line.0 { Err(self.missing()) } else { Ok(()) }
+    }
+
+    /// Says what is wrong with the next event.
+    pub fn damaged(&self, why: &str) -> JournalError {
+        JournalError::Damaged { run: self.run.clone(), seq: self.seq + 1, why: why.into() }
+    }
+
+    fn missing(&self) -> JournalError {
+        self.damaged("it is missing")
     }
 }

@@ -28,6 +28,9 @@ impl Kept {
         if at != batch.expected {
             return Err(JournalError::Stale { run: batch.run.clone(), expected: batch.expected, at });
         }
+        if let Some(flaw) = batch.flaw() {
+            return Err(flaw);
+        }
         if at == 0 {
             // Room for a short run, so that it does not grow step by step.
             self.log.reserve(32);

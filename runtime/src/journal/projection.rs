@@ -2,8 +2,10 @@
 //! a [`Final`] besides, and from nothing else.
 
 mod details;
+mod retold;
 
 pub use details::{ProcessDetail, process_details};
+pub use retold::Retold;
 
 use countersign_core::{Decision, Event, Final, ROOT, Reason, Record, Status, Str};
 use serde::Serialize;

@@ -3,9 +3,9 @@
 use super::fault::Place;
 use super::places::{NEWEST, TAIL, WALK};
 use crate::journal::JournalError;
-use crate::journal::chain::{Chain, Link};
-use crate::journal::projection::{Message, RunQuery, RunSummary};
-use countersign_core::{Event, NodeId, ROOT, Reason, Record, Status, Str};
+use crate::journal::chain::{Chain, Link, Walk};
+use crate::journal::projection::{Message, Retold, RunQuery, RunSummary};
+use countersign_core::{NodeId, Reason, Record, Status, Str};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use std::sync::Arc;
@@ -54,26 +54,9 @@ impl Reader<'_> {
     }
 
     fn verify_run(&self, run: &str) -> Result<(), JournalError> {
-        let (mut line, mut message, mut answer): (Option<RunSummary>, Message, Option<Str>) = (None, Message::default(), None);
-        self.walk(run, 0, usize::MAX, |record| {
-            match &mut line {
-                None => line = RunSummary::begin(&record),
-                Some(line) => line.take(&record),
-            }
-            message.take(&record, None);
-            if let Event::Decided { scope: ROOT, decision, .. } = &record.event {
-                answer = answer.take().or_else(|| decision.final_text.clone());
-            }
-        })?;
-        let seq = line.as_ref().map_or(0, |line| line.seq);
-        let other = |what: &str| JournalError::Damaged { run: run.into(), seq, why: format!("its {what} says something else than its log") };
-        if self.summary(run)? != line {
-            return Err(other("line"));
-        }
-        let said = self.message(run)?.unwrap_or_default();
-        let content = if said.finalized { answer } else { message.content };
-        // A log that came without its final has none in its message.
-        if said.content.is_some() && said.content != content { Err(other("message")) } else { Ok(()) }
+        let mut retold = Retold::default();
+        self.walk(run, 0, usize::MAX, |record| retold.take(&record))?;
+        retold.compare(run, self.summary(run)?.as_ref(), &self.message(run)?.unwrap_or_default())
     }
 
     /// Goes through a log, one whole event after the other, as it stood at one moment.
@@ -83,36 +66,21 @@ impl Reader<'_> {
         let mut find = snapshot.prepare_cached("SELECT no, seq, head FROM runs WHERE run = ?1").map_err(fault)?;
         let found = find.query_row([run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional().map_err(fault)?;
         let Some((no, last, head)): Option<(i64, u32, Link)> = found else { return Ok(()) };
-        let Some(mut link) = self.before(&snapshot, run, no, after)? else {
+        let Some(link) = self.before(&snapshot, run, no, after)? else {
             // Whoever asks for more than there is gets nothing; whoever asks for what was there is told that it is gone.
             let gone = || JournalError::Damaged { run: run.into(), seq: after, why: "it is missing".into() };
             return if after > last { Ok(()) } else { Err(gone()) };
         };
-        let damaged = |seq: u32, why: &str| JournalError::Damaged { run: run.into(), seq, why: why.into() };
+        let mut walk = Walk::new(self.chain, run, after, link, (last, head));
         let mut rows = snapshot.prepare_cached(WALK).map_err(fault)?;
         let mut rows = rows.query(params![no, after, i64::try_from(most).unwrap_or(i64::MAX)]).map_err(fault)?;
-        let (mut seq, mut count, mut met) = (after, 0, after >= last);
-        while let Some(row) = rows.next().map_err(|e| damaged(seq + 1, &e.to_string()))? {
-            let (at, said, text) = event(row).map_err(|e| damaged(seq + 1, &e.to_string()))?;
-            link = self.chain.link(&link, text);
-            if at != seq + 1 {
-                return Err(damaged(seq + 1, "it is missing"));
-            }
-            if said != link {
-                return Err(damaged(at, "it is not what was written"));
-            }
-            let record: Record = serde_json::from_str(text).map_err(|e| damaged(at, &e.to_string()))?;
-            if record.seq != at {
-                return Err(damaged(at, "it says that it is another event"));
-            }
-            if at == last && link != head {
-                return Err(damaged(at, "the run's own line has another event there"));
-            }
-            met |= at == last;
-            (seq, count) = (at, count + 1);
-            each(record);
+        let mut count = 0;
+        while let Some(row) = rows.next().map_err(|e| walk.damaged(&e.to_string()))? {
+            let (seq, link, text) = event(row).map_err(|e| walk.damaged(&e.to_string()))?;
+            each(walk.take(seq, link, text)?);
+            count += 1;
         }
-        if count < most && !met { Err(damaged(seq + 1, "it is missing")) } else { Ok(()) }
+        if count < most { walk.end() } else { Ok(()) }
     }
 
     /// The link of the event after which reading begins, where there is such an event.
