@@ -1,10 +1,9 @@
 //! What a journal in a file promises: schemas, keys, integrity, full disks, other processes.
 
-use super::{IntoDyn, journals, ran, renamed, runner};
+use super::promises::{ran, renamed, runner};
 use crate::scratch::Scratch;
 use countersign::journal::projection::RunQuery;
 use countersign::journal::sqlite::{SCHEMA, SqliteOptions};
-use countersign::journal::tail::Tail;
 use countersign::*;
 use std::sync::Arc;
 
@@ -214,33 +213,6 @@ async fn the_end_of_a_run_under_way_is_missed_although_its_beginning_is_whole() 
     assert_eq!(journal.read("b", 0, 100).await.unwrap().len(), 3);
     let found = journal.verify().await.unwrap();
     assert!(matches!(found.as_slice(), [JournalError::Count { has, written, .. }] if has + 2 == *written), "{found:?}");
-}
-
-#[tokio::test]
-async fn reading_past_the_end_is_empty_and_a_tail_from_there_ends() {
-    for (journal, _scratch) in journals() {
-        let result = ran(&journal, "a").await;
-        let last = result.run.ledger().seq();
-        assert!(journal.read("a", last + 5, 10).await.unwrap().is_empty());
-        for after in [last, last + 5] {
-            assert!(Tail::new(journal.clone(), "a", after).next().await.is_none());
-        }
-    }
-}
-
-#[tokio::test]
-async fn what_another_connection_has_written_is_seen_before_a_resume_writes() {
-    let scratch = Scratch::new();
-    let open = || SqliteJournal::open(scratch.file("runs.db")).unwrap();
-    let whole = ran(&Arc::new(MemoryJournal::new()).into_dyn(), "a").await;
-    let (one, two, log, run) = (open(), open(), whole.run.ledger().log(), Str::from("a"));
-    one.append(Batch::new(&run, 0, &log[..2])).await.unwrap();
-    two.append(Batch::new(&run, 2, &log[2..3])).await.unwrap();
-    assert!(matches!(one.append(Batch::new(&run, 2, &log[2..4])).await, Err(JournalError::Stale { at: 3, .. })));
-    one.append(Batch::new(&run, 3, &log[3..5])).await.unwrap();
-    assert!(matches!(two.append(Batch::new(&run, 3, &log[3..4])).await, Err(JournalError::Stale { at: 5, .. })));
-    assert_eq!(journal::read_all(&two, "a").await.unwrap(), log[..5]);
-    assert!(one.verify().await.unwrap().is_empty());
 }
 
 #[tokio::test]
