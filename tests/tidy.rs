@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// Crates from the bottom up: each may use those before it.
-const LAYERS: &[&str] = &["core", "modes", "runtime", "connect", "server", "cli", "examples", "tests", "services", "benches"];
+const LAYERS: &[&str] = &["core", "modes", "runtime", "connect", "server", "cli", "examples", "tests", "services", "postgres", "benches"];
 
 /// The most lines that a file may have before its tests.
 const LINES_MAX: usize = 400;
@@ -108,6 +108,7 @@ fn no_machine_paths() {
 fn every_test_file_is_declared() {
     let suite = read(&root().join("tests/main.rs"));
     let services = read(&root().join("tests/services/main.rs"));
+    let postgres = read(&root().join("tests/postgres/main.rs"));
     for path in files(&root().join("tests"), ".rs") {
         let (name, parent) = (short(&path), path.parent().expect("a file has a folder"));
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -115,6 +116,8 @@ fn every_test_file_is_declared() {
             "tests" if stem == "main" || stem == "mortal" => true,
             "services" if stem == "main" || stem == "program" => true,
             "services" => services.contains(&format!("mod {stem};")),
+            "postgres" if stem == "main" || stem == "driven" => true,
+            "postgres" => postgres.contains(&format!("mod {stem};")),
             "tests" => suite.contains(&format!("mod {stem};")),
             _ => read(&parent.with_extension("rs")).contains(&format!("mod {stem};")),
         };

@@ -11,6 +11,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
 const RUNS: usize = 64;
@@ -34,6 +35,8 @@ struct Took {
 
 fn throughput() -> Vec<Row> {
     let (mut raw, mut ours) = (Vec::new(), Vec::new());
+    #[cfg(feature = "postgres")]
+    let postgres: Vec<Took> = (0..5).filter_map(on_postgres).collect();
     for _ in 0..5 {
         raw.extend(sample(|path| RawFile::create(path).map(|file| Arc::new(file) as Arc<dyn Journal>)));
         ours.extend(sample(|path| SqliteJournal::open(path).ok().map(|file| Arc::new(file) as Arc<dyn Journal>)));
@@ -45,13 +48,42 @@ fn throughput() -> Vec<Row> {
         more: vec![("events_a_second", per_s(took)), ("throughput_of_floor", per_s(took) / per_s(&raw))],
         ..Row::new(name, CALLS, cpu_us(took), "event")
     };
-    vec![row("raw file, fdatasync, 64 at once", &raw), row("countersign, SQLite, 64 at once", &ours)]
+    let mut rows = vec![row("raw file, fdatasync, 64 at once", &raw), row("countersign, SQLite, 64 at once", &ours)];
+    #[cfg(feature = "postgres")]
+    if !postgres.is_empty() {
+        rows.push(row("countersign, Postgres, 64 at once", &postgres));
+    }
+    rows
+}
+
+/// On a server, where one is named. Its own work is not in the CPU time.
+#[cfg(feature = "postgres")]
+fn on_postgres(n: usize) -> Option<Took> {
+    use countersign_connect::postgres::{PostgresJournal, PostgresOptions};
+    let dsn = std::env::var("COUNTERSIGN_POSTGRES").ok()?;
+    let options = PostgresOptions { schema: format!("bench_{}_{n}", std::process::id()), ..PostgresOptions::default() };
+    let rt = runtime()?;
+    let journal = rt.block_on(PostgresJournal::open_with(&dsn, options));
+    match journal {
+        Ok(journal) => time(&rt, Arc::new(journal)),
+        Err(why) => {
+            eprintln!("{why}");
+            None
+        }
+    }
+}
+
+fn runtime() -> Option<Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().ok()
 }
 
 fn sample(open: impl Fn(&Path) -> Option<Arc<dyn Journal>>) -> Option<Took> {
     let folder = Folder::new()?;
-    let runner = runner(CALLS, open(&folder.0.join("runs"))?);
-    let rt = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+    time(&runtime()?, open(&folder.0.join("runs"))?)
+}
+
+fn time(rt: &Runtime, journal: Arc<dyn Journal>) -> Option<Took> {
+    let runner = runner(CALLS, journal);
     let (wall, cpu) = (Instant::now(), ProcessTime::now());
     let events = rt.block_on(async {
         let runs = (0..RUNS).map(|n| runner.start(&format!("run-{n}"), "task"));

@@ -1,21 +1,8 @@
 //! One way to make HTTP clients, for models, tools and MCP.
 
-use std::error::Error;
-
 /// A client that speaks TLS by `ring`, and trusts whom this machine trusts.
 pub(crate) fn client() -> reqwest::ClientBuilder {
     // Whoever installed another provider first is right to have it.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder().user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
-}
-
-/// What an error says, down to its cause.
-pub(crate) fn said(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut at = error.source();
-    while let Some(cause) = at {
-        text = format!("{text}: {cause}");
-        at = cause.source();
-    }
-    text
 }

@@ -7,6 +7,7 @@
 //! | `fetch` | `tool::fetch` | pages over HTTP |
 //! | `models` | `model` | model providers |
 //! | `mcp` | `mcp` | tools of MCP servers |
+//! | `postgres` | `postgres` | runs of several machines: a journal in a Postgres database |
 //! | `trace` | `trace` | what agents of other frameworks wrote |
 
 #[cfg(feature = "http")]
@@ -15,6 +16,10 @@ mod http;
 pub mod mcp;
 #[cfg(feature = "models")]
 pub mod model;
+#[cfg(feature = "postgres")]
+pub mod postgres;
+#[cfg(any(feature = "http", feature = "postgres"))]
+mod said;
 #[cfg(feature = "tools")]
 pub mod tool;
 #[cfg(feature = "trace")]

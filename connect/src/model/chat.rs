@@ -10,6 +10,7 @@ use super::settings::{Api, Settings};
 use super::turns::turns;
 use super::window::{self, Compaction, KeepNewest, Turn};
 use crate::http;
+use crate::said::said;
 use async_trait::async_trait;
 use countersign::{Deltas, Model, ModelError, ModelReply, ModelRequest};
 use genai::adapter::AdapterKind;
@@ -60,7 +61,7 @@ impl ChatModel {
             Api::Openai => AdapterKind::OpenAI,
             Api::Anthropic => AdapterKind::Anthropic,
         };
-        let http = http::client().build().map_err(|e| SetupError::Http(http::said(&e)))?;
+        let http = http::client().build().map_err(|e| SetupError::Http(said(&e)))?;
         let client = Client::builder().with_reqwest(http).build().map_err(|e| SetupError::Http(e.to_string()))?;
         // Servers on one's own machine take any key, and the crate sends one always.
         let auth = AuthData::from_single(key.as_ref().map_or("none", Key::reveal));

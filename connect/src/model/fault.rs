@@ -2,7 +2,7 @@
 
 use super::key::Key;
 use super::settings::Patience;
-use crate::http;
+use crate::said::said;
 use countersign::{ModelError, Retry};
 use genai::Error;
 use std::time::Duration;
@@ -69,7 +69,7 @@ pub(super) fn of(error: Error) -> Fault {
                 let wait = headers.get("retry-after").and_then(|v| v.to_str().ok()?.trim().parse().ok()).map(Duration::from_secs);
                 (format!("the provider says {status}: {}", body.trim()), status_says(status.as_u16(), body, wait))
             }
-            _ => (format!("the connection failed: {}", http::said(&**inner)), Again::Later),
+            _ => (format!("the connection failed: {}", said(&**inner)), Again::Later),
         },
         Error::StreamParse { serde_error, .. } => (format!("the stream cannot be read: {serde_error}"), Again::Later),
         Error::ChatResponse { body, .. } => (format!("the provider says {body}"), kind_says(&body.to_string())),

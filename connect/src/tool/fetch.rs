@@ -5,6 +5,7 @@ mod address;
 pub use address::{Address, NetsError};
 
 use crate::http;
+use crate::said::said;
 use address::{PublicOnly, is_literal_refused};
 use countersign::tool::Run;
 use countersign::{Declared, Effect, FnTool, Tool, ToolError};
@@ -51,7 +52,7 @@ impl Fetch {
         });
         // No proxy: it would connect to addresses in our place, and look at none of them.
         let client = http::client().no_proxy().redirect(redirects).timeout(time_max).dns_resolver(PublicOnly(allowed.clone())).build();
-        let client = client.map_err(|e| FetchError(http::said(&e)))?;
+        let client = client.map_err(|e| FetchError(said(&e)))?;
         Ok(Self { client, allowed, bytes_max, time_max })
     }
 
@@ -72,7 +73,7 @@ impl Fetch {
         if let Some(why) = refusal(&wanted, &self.allowed) {
             return Err(ToolError::failed(format!("`{url}` is not fetched: {why}")));
         }
-        let failed = |e: reqwest::Error| ToolError::failed(format!("`{url}` cannot be fetched: {}", http::said(&e)));
+        let failed = |e: reqwest::Error| ToolError::failed(format!("`{url}` cannot be fetched: {}", said(&e)));
         let mut response = self.client.get(wanted).send().await.map_err(failed)?;
         let status = response.status();
         let mut bytes = Vec::new();

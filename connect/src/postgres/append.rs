@@ -1,0 +1,247 @@
+//! What is written, and the one statement that writes it: the appends of many runs, each of them whole or not at all.
+
+use super::ears::mark;
+use super::text::stored;
+use countersign::journal::chain::{Chain, Link};
+use countersign::journal::projection::{Message, RunSummary};
+use countersign::{Batch, JournalError, Status, Str};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use tokio_postgres::types::ToSql;
+
+/// Adds records. `asked` has a line for each append, and events and outputs name it by its number. A run's row is the
+/// fence: it is made, or moved on from where the writer says that it is, and whoever did neither adds nothing. Returns
+/// the numbers of those that were kept.
+///
+/// Rows are made in order, so that two writers that make the same runs do not wait for each other.
+pub(super) const APPEND: &str = "
+    WITH asked AS MATERIALIZED (
+        SELECT * FROM unnest(
+            $1::text[], $2::bigint[], $3::bytea[], $4::bigint[], $5::bytea[], $6::bigint[], $7::text[], $8::text[], $9::bigint[],
+            $10::bigint[], $11::text[], $12::text[], $13::text[], $14::text[], $15::bigint[],
+            $16::boolean[], $17::text[], $18::text[], $19::boolean[], $20::text[], $21::text[]
+        ) WITH ORDINALITY AS asked (
+            run, expected, before, seq, head, token, status, reason, changed_ms,
+            ended_ms, conversation, message, mode, title, started_ms,
+            tells, content, candidate, finalized, ruled, why, at
+        )
+    ), begun AS (
+        INSERT INTO runs (run, conversation, message, mode, title, status, reason, started_ms, changed_ms, ended_ms, seq, head, token)
+        SELECT run, conversation, message, mode, title, status, reason, started_ms, changed_ms, ended_ms, seq, head, token
+        FROM asked WHERE expected = 0 ORDER BY run
+        ON CONFLICT (run) DO NOTHING
+        RETURNING no, run
+    ), gone_on AS (
+        UPDATE runs SET seq = asked.seq, head = asked.head, token = asked.token, status = asked.status, reason = asked.reason,
+            changed_ms = asked.changed_ms, ended_ms = asked.ended_ms
+        FROM asked
+        WHERE expected > 0 AND runs.run = asked.run AND runs.seq = expected AND runs.head = before
+        RETURNING runs.no, runs.run
+    ), held AS MATERIALIZED (
+        SELECT fenced.no, asked.* FROM (SELECT * FROM begun UNION ALL SELECT * FROM gone_on) AS fenced JOIN asked USING (run)
+    ), added AS (
+        INSERT INTO events (run, seq, link, body)
+        SELECT held.no, event.seq, event.link, event.body
+        FROM unnest($22::bigint[], $23::bigint[], $24::bytea[], $25::text[]) AS event (at, seq, link, body) JOIN held USING (at)
+    ), kept AS (
+        INSERT INTO outputs (run, call, whole)
+        SELECT held.no, output.call, output.whole
+        FROM unnest($26::bigint[], $27::bigint[], $28::text[]) AS output (at, call, whole) JOIN held USING (at)
+        ON CONFLICT (run, call) DO UPDATE SET whole = excluded.whole
+    ), told AS (
+        INSERT INTO messages AS old (run, content, candidate, finalized, status, reason)
+        SELECT no, content, candidate, finalized, ruled, why FROM held WHERE tells
+        ON CONFLICT (run) DO UPDATE SET
+            content = coalesce(excluded.content, old.content),
+            candidate = CASE WHEN excluded.finalized THEN excluded.candidate ELSE coalesce(excluded.candidate, old.candidate) END,
+            finalized = old.finalized OR excluded.finalized,
+            status = coalesce(excluded.status, old.status),
+            reason = coalesce(excluded.reason, old.reason)
+    )
+    SELECT at, CASE WHEN row_number() OVER () = 1 THEN pg_notify(current_schema()::text, $29::text)::text END FROM held";
+
+/// Where runs stand, and which append brought them there.
+pub(super) const STAND: &str = "SELECT run, seq, head, token FROM runs WHERE run = ANY ($1::text[])";
+
+/// Records to append, and what comes with them: made by whoever appends, so that the writer has less to do.
+pub(super) struct Append {
+    pub(super) run: Str,
+    pub(super) expected: u32,
+    /// What is known by in the run's row: how a writer finds out whether it was kept, when nobody could tell it.
+    pub(super) token: i64,
+    /// Why it cannot be written, even where it continues the log.
+    pub(super) flaw: Option<JournalError>,
+    seq: u32,
+    /// Each with its number.
+    texts: Vec<(u32, String)>,
+    outputs: BTreeMap<u32, Str>,
+    /// The run's line, where this begins it.
+    line: Option<RunSummary>,
+    standing: (Status, Option<&'static str>),
+    changed_ms: u64,
+    /// What the message is told anew. What it says already stays where this says nothing.
+    tells: Option<Message>,
+}
+
+impl Append {
+    pub(super) fn new(batch: Batch<'_>) -> Result<Self, JournalError> {
+        let (flaw, Batch { run, expected, records, outputs, answer }) = (batch.flaw(), batch);
+        let written = |record: &std::sync::Arc<countersign::Record>| {
+            let text = serde_json::to_string(&**record).map_err(|e| JournalError::Store(format!("event {} cannot be written: {e}", record.seq)))?;
+            Ok((record.seq, text))
+        };
+        let texts = records.iter().map(written).collect::<Result<Vec<_>, JournalError>>()?;
+        let line = records.first().filter(|_| expected == 0).and_then(|first| RunSummary::begin(first));
+        let (status, reason) = records.last().map_or((Status::InProgress, None), |last| RunSummary::standing(last));
+        let mut message = Message::default();
+        let tells = records.iter().fold(false, |tells, record| message.take(record, answer) || tells);
+        Ok(Self {
+            run: run.clone(),
+            expected,
+            token: fastrand::i64(..),
+            flaw,
+            seq: texts.last().map_or(expected, |(seq, _)| *seq),
+            texts,
+            outputs: outputs.iter().map(|(call, whole)| (call.0, whole.clone())).collect(),
+            line,
+            standing: (status, reason.map(|reason| reason.name())),
+            changed_ms: records.last().map_or(0, |last| last.at_ms),
+            tells: tells.then_some(message),
+        })
+    }
+
+    /// The number of its last record.
+    pub(super) fn last(&self) -> u32 {
+        self.seq
+    }
+
+    /// Whether there is nothing to write.
+    pub(super) fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+}
+
+/// A number as the server has it. Its largest stands for all beyond it.
+pub(super) fn number(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// The appends of one statement, column by column.
+#[derive(Default)]
+pub(super) struct Columns<'a> {
+    run: Vec<Cow<'a, str>>,
+    expected: Vec<i64>,
+    before: Vec<Vec<u8>>,
+    seq: Vec<i64>,
+    head: Vec<Vec<u8>>,
+    token: Vec<i64>,
+    status: Vec<&'static str>,
+    reason: Vec<Option<&'static str>>,
+    changed_ms: Vec<i64>,
+    ended_ms: Vec<Option<i64>>,
+    conversation: Vec<Option<Cow<'a, str>>>,
+    message: Vec<Option<Cow<'a, str>>>,
+    mode: Vec<Option<Cow<'a, str>>>,
+    title: Vec<Option<Cow<'a, str>>>,
+    started_ms: Vec<Option<i64>>,
+    tells: Vec<bool>,
+    content: Vec<Option<Cow<'a, str>>>,
+    candidate: Vec<Option<Cow<'a, str>>>,
+    finalized: Vec<bool>,
+    ruled: Vec<Option<&'static str>>,
+    why: Vec<Option<&'static str>>,
+    events: (Vec<i64>, Vec<i64>, Vec<Vec<u8>>, Vec<&'a str>),
+    outputs: (Vec<i64>, Vec<i64>, Vec<Cow<'a, str>>),
+    news: String,
+}
+
+impl<'a> Columns<'a> {
+    /// Adds an append that follows an event with this link. Returns the link of its last.
+    pub(super) fn push(&mut self, append: &'a Append, chain: &Chain, before: Link) -> Link {
+        let at = number(self.run.len() as u64 + 1);
+        let mut head = before;
+        for (seq, text) in &append.texts {
+            head = chain.link(&head, text);
+            self.events.0.push(at);
+            self.events.1.push((*seq).into());
+            self.events.2.push(head.to_vec());
+            self.events.3.push(text);
+        }
+        for (call, whole) in &append.outputs {
+            self.outputs.0.push(at);
+            self.outputs.1.push((*call).into());
+            self.outputs.2.push(stored(whole));
+        }
+        self.push_line(append, before, head);
+        self.push_message(append.tells.as_ref());
+        let gap = if self.news.is_empty() { "" } else { " " };
+        self.news = std::mem::take(&mut self.news) + gap + &mark(&append.run);
+        head
+    }
+
+    fn push_line(&mut self, append: &'a Append, before: Link, head: Link) {
+        let (status, reason) = append.standing;
+        let line = append.line.as_ref();
+        self.run.push(stored(&append.run));
+        self.expected.push(append.expected.into());
+        self.before.push(before.to_vec());
+        self.seq.push(append.seq.into());
+        self.head.push(head.to_vec());
+        self.token.push(append.token);
+        self.status.push(status.name());
+        self.reason.push(reason);
+        self.changed_ms.push(number(append.changed_ms));
+        self.ended_ms.push(status.is_terminal().then(|| number(append.changed_ms)));
+        self.conversation.push(line.and_then(|line| line.conversation.as_deref()).map(stored));
+        self.message.push(line.and_then(|line| line.message.as_deref()).map(stored));
+        self.mode.push(line.map(|line| stored(&line.mode)));
+        self.title.push(line.map(|line| stored(&line.title)));
+        self.started_ms.push(line.map(|line| number(line.started_ms)));
+    }
+
+    fn push_message(&mut self, message: Option<&'a Message>) {
+        self.tells.push(message.is_some());
+        self.content.push(message.and_then(|m| m.content.as_deref()).map(stored));
+        self.candidate.push(message.and_then(|m| m.candidate.as_deref()).map(stored));
+        self.finalized.push(message.is_some_and(|m| m.finalized));
+        self.ruled.push(message.and_then(|m| m.status).map(|status| status.name()));
+        self.why.push(message.and_then(|m| m.reason).map(|reason| reason.name()));
+    }
+
+    /// In the order in which the statement counts them.
+    pub(super) fn values(&self) -> [&(dyn ToSql + Sync); 29] {
+        let Self { run, expected, before, seq, head, token, status, reason, changed_ms, ended_ms, events, outputs, news, .. } = self;
+        let Self { conversation, message, mode, title, started_ms, tells, content, candidate, finalized, ruled, why, .. } = self;
+        [
+            run,
+            expected,
+            before,
+            seq,
+            head,
+            token,
+            status,
+            reason,
+            changed_ms,
+            ended_ms,
+            conversation,
+            message,
+            mode,
+            title,
+            started_ms,
+            tells,
+            content,
+            candidate,
+            finalized,
+            ruled,
+            why,
+            &events.0,
+            &events.1,
+            &events.2,
+            &events.3,
+            &outputs.0,
+            &outputs.1,
+            &outputs.2,
+            news,
+        ]
+    }
+}
