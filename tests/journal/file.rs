@@ -79,6 +79,29 @@ async fn a_run_is_read_wherever_its_events_stand_among_those_of_others() {
     whole(SqliteJournal::open(&path).unwrap()).await;
 }
 
+/// Two processes write to one run in turns, and each reads all of it, from wherever: what a follower gets from memory
+/// has no gap where the other has written.
+#[tokio::test]
+async fn a_follower_misses_nothing_that_another_process_writes() {
+    let (_scratch, path, result) = file(None).await;
+    let log = renamed(result.run.ledger().log(), "b");
+    let processes = [SqliteJournal::open(&path).unwrap(), SqliteJournal::open(&path).unwrap()];
+    for (at, writer) in [0, 0, 1, 0, 1, 1, 0].into_iter().enumerate() {
+        processes[writer].append(Batch::new(&"b".into(), at as u32, &log[at..=at])).await.unwrap();
+        for reader in &processes {
+            for after in 0..=at + 1 {
+                let mut read = Vec::new();
+                while let next = reader.read("b", (after + read.len()) as u32, 3).await.unwrap()
+                    && !next.is_empty()
+                {
+                    read.extend(next);
+                }
+                assert_eq!(read, log[after..=at]);
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn what_is_no_journal_is_refused_by_name() {
     let scratch = Scratch::new();

@@ -1,8 +1,9 @@
 //! The one thread that writes. Everything that waits goes into one transaction, so that one trip to the disk
 //! acknowledges all of it.
 
-use super::fault::Place;
+use super::Shared;
 use super::places::{self, NEWEST, TAIL};
+use super::recent::Recent;
 use super::slip::{Teller, answer_all};
 use crate::journal::chain::{Chain, Link};
 use crate::journal::projection::{Message, RunSummary};
@@ -49,8 +50,7 @@ impl Append {
 
 pub(super) struct Writer {
     connection: Connection,
-    place: Place,
-    chain: Chain,
+    shared: Arc<Shared>,
     /// Counts transactions, for those who wait for news.
     committed: watch::Sender<u64>,
     // INVARIANT: as the file has it, while `version` is the file's `data_version`.
@@ -76,8 +76,8 @@ struct At {
 }
 
 impl Writer {
-    pub(super) fn new(connection: Connection, place: Place, chain: Chain, committed: watch::Sender<u64>) -> Self {
-        Self { connection, place, chain, committed, known: Known::default(), version: None }
+    pub(super) fn new(connection: Connection, shared: Arc<Shared>, committed: watch::Sender<u64>) -> Self {
+        Self { connection, shared, committed, known: Known::default(), version: None }
     }
 
     /// Writes until nobody can hand over anything any more.
@@ -104,11 +104,14 @@ impl Writer {
         }
         match done {
             Ok(results) => {
+                for (job, _) in group.iter().zip(&results).filter(|(_, done)| done.is_ok()) {
+                    job.append.hand_on(&self.shared.recent);
+                }
                 self.committed.send_modify(|count| *count += 1);
                 answer_all(group.into_iter().map(|job| job.done).zip(results));
             }
             // A file that is busy for so long is busy for each of them.
-            Err(why) if group.len() == 1 || why == JournalError::Busy { place: self.place.name() } => {
+            Err(why) if group.len() == 1 || why == JournalError::Busy { place: self.shared.place.name() } => {
                 answer_all(group.into_iter().map(|job| (job.done, Err(why.clone()))));
             }
             Err(_) => {
@@ -120,7 +123,7 @@ impl Writer {
     }
 
     fn transact(&mut self, group: &[Job]) -> Result<Vec<Result<(), JournalError>>, JournalError> {
-        let fault = |e: rusqlite::Error| self.place.fault(&e);
+        let fault = |e: rusqlite::Error| self.shared.place.fault(&e);
         // At once for writing: the look at where a run stands and the append are one step, for other processes too.
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
         let version = transaction.prepare_cached("PRAGMA data_version").and_then(|mut p| p.query_row([], |row| row.get(0))).map_err(fault)?;
@@ -132,7 +135,7 @@ impl Writer {
         let mut results = Vec::with_capacity(group.len());
         let mut add = transaction.prepare_cached("INSERT INTO events (run, seq, link, body) VALUES (?1, ?2, ?3, ?4)").map_err(fault)?;
         for job in group {
-            let done = job.append.carry_out(&transaction, &mut add, &self.chain, &mut self.known.stands).map_err(fault)?;
+            let done = job.append.carry_out(&transaction, &mut add, &self.shared.chain, &mut self.known.stands).map_err(fault)?;
             results.push(done);
         }
         drop(add);
@@ -146,6 +149,12 @@ impl Writer {
 }
 
 impl Append {
+    /// Tells those who follow the run.
+    fn hand_on(&self, recent: &Recent) {
+        let ends = self.records.last().is_some_and(|(last, _)| RunSummary::standing(last).0.is_terminal());
+        recent.add(&self.run, self.records.iter().map(|(record, _)| record.clone()), ends);
+    }
+
     /// The outer error fails the transaction; the inner one is the caller's own, and has changed nothing.
     fn carry_out(
         &self,
