@@ -93,8 +93,10 @@ impl Append {
         let texts = records.iter().map(written).collect::<Result<Vec<_>, JournalError>>()?;
         let line = records.first().filter(|_| expected == 0).and_then(|first| RunSummary::begin(first));
         let (status, reason) = records.last().map_or((Status::InProgress, None), |last| RunSummary::standing(last));
-        let mut message = Message::default();
-        let tells = records.iter().fold(false, |tells, record| message.take(record, answer) || tells);
+        let (mut message, mut tells) = (Message::default(), false);
+        for record in records {
+            tells |= message.take(record, answer);
+        }
         Ok(Self {
             run: run.clone(),
             expected,
@@ -150,8 +152,13 @@ pub(super) struct Columns<'a> {
     finalized: Vec<bool>,
     ruled: Vec<Option<&'static str>>,
     why: Vec<Option<&'static str>>,
-    events: (Vec<i64>, Vec<i64>, Vec<Vec<u8>>, Vec<&'a str>),
-    outputs: (Vec<i64>, Vec<i64>, Vec<Cow<'a, str>>),
+    event_at: Vec<i64>,
+    event_seq: Vec<i64>,
+    link: Vec<Vec<u8>>,
+    body: Vec<&'a str>,
+    output_at: Vec<i64>,
+    call: Vec<i64>,
+    whole: Vec<Cow<'a, str>>,
     news: String,
 }
 
@@ -162,15 +169,15 @@ impl<'a> Columns<'a> {
         let mut head = before;
         for (seq, text) in &append.texts {
             head = chain.link(&head, text);
-            self.events.0.push(at);
-            self.events.1.push((*seq).into());
-            self.events.2.push(head.to_vec());
-            self.events.3.push(text);
+            self.event_at.push(at);
+            self.event_seq.push((*seq).into());
+            self.link.push(head.to_vec());
+            self.body.push(text);
         }
         for (call, whole) in &append.outputs {
-            self.outputs.0.push(at);
-            self.outputs.1.push((*call).into());
-            self.outputs.2.push(stored(whole));
+            self.output_at.push(at);
+            self.call.push((*call).into());
+            self.whole.push(stored(whole));
         }
         self.push_line(append, before, head);
         self.push_message(append.tells.as_ref());
@@ -210,8 +217,9 @@ impl<'a> Columns<'a> {
 
     /// In the order in which the statement counts them.
     pub(super) fn values(&self) -> [&(dyn ToSql + Sync); 29] {
-        let Self { run, expected, before, seq, head, token, status, reason, changed_ms, ended_ms, events, outputs, news, .. } = self;
+        let Self { run, expected, before, seq, head, token, status, reason, changed_ms, ended_ms, .. } = self;
         let Self { conversation, message, mode, title, started_ms, tells, content, candidate, finalized, ruled, why, .. } = self;
+        let Self { event_at, event_seq, link, body, output_at, call, whole, news, .. } = self;
         [
             run,
             expected,
@@ -234,13 +242,13 @@ impl<'a> Columns<'a> {
             finalized,
             ruled,
             why,
-            &events.0,
-            &events.1,
-            &events.2,
-            &events.3,
-            &outputs.0,
-            &outputs.1,
-            &outputs.2,
+            event_at,
+            event_seq,
+            link,
+            body,
+            output_at,
+            call,
+            whole,
             news,
         ]
     }
