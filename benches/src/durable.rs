@@ -48,11 +48,9 @@ fn throughput() -> Vec<Row> {
         more: vec![("events_a_second", per_s(took)), ("throughput_of_floor", per_s(took) / per_s(&raw))],
         ..Row::new(name, CALLS, cpu_us(took), "event")
     };
-    let mut rows = vec![row("raw file, fdatasync, 64 at once", &raw), row("countersign, SQLite, 64 at once", &ours)];
+    let rows = vec![row("raw file, fdatasync, 64 at once", &raw), row("countersign, SQLite, 64 at once", &ours)];
     #[cfg(feature = "postgres")]
-    if !postgres.is_empty() {
-        rows.push(row("countersign, Postgres, 64 at once", &postgres));
-    }
+    let rows = rows.into_iter().chain((!postgres.is_empty()).then(|| row("countersign, Postgres, 64 at once", &postgres))).collect();
     rows
 }
 
