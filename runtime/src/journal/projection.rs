@@ -93,6 +93,8 @@ pub struct RunQuery {
     pub status: Option<Status>,
     /// Runs of this mode.
     pub mode: Option<Str>,
+    /// Runs of this conversation.
+    pub conversation: Option<Str>,
     /// Runs that began then or later: milliseconds since the Unix epoch.
     pub since_ms: Option<u64>,
     /// Runs that began before then.
@@ -105,7 +107,7 @@ pub struct RunQuery {
 
 impl Default for RunQuery {
     fn default() -> Self {
-        Self { status: None, mode: None, since_ms: None, before_ms: None, text: None, most: 100 }
+        Self { status: None, mode: None, conversation: None, since_ms: None, before_ms: None, text: None, most: 100 }
     }
 }
 
@@ -114,6 +116,7 @@ impl RunQuery {
     pub fn fits(&self, run: &RunSummary) -> bool {
         self.status.is_none_or(|status| status == run.status)
             && self.mode.as_ref().is_none_or(|mode| *mode == run.mode)
+            && (self.conversation.is_none() || self.conversation == run.conversation)
             && self.since_ms.is_none_or(|since| since <= run.started_ms)
             && self.before_ms.is_none_or(|before| run.started_ms < before)
             && self.text.as_ref().is_none_or(|text| run.title.to_ascii_lowercase().contains(&text.to_ascii_lowercase()))
