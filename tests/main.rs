@@ -5,6 +5,7 @@
 //! | [`scenarios`] | every scenario ends as it says, whoever rewrites it |
 //! | [`bad_input`] | each kind of bad input ends in a typed error or a recorded event |
 //! | [`cancel`] | the three kinds of cancellation |
+//! | [`conversations`] | what a run is told of those before it: finals as answers, and nothing else as one |
 //! | [`driver`] | the modes on the driver, taken up again from every event; approvals; streams |
 //! | [`hooks`] | what hooks see, refuse and change |
 //! | [`live_resume`] | a run comes to the same, whichever event its process died at |
@@ -36,6 +37,7 @@ mod book;
 mod cancel;
 mod cases;
 mod cli;
+mod conversations;
 mod decision;
 mod driver;
 mod hooks;

@@ -33,6 +33,10 @@ pub struct RunArgs {
     /// The variable of the environment that holds its key, where it needs one.
     #[arg(long, requires = "at", value_name = "NAME")]
     pub key_env: Option<String>,
+    /// Carries a conversation on, or begins it: a name of your choice. The agent is told what was said there before, as
+    /// the journal has it.
+    #[arg(long, value_name = "NAME", requires = "journal")]
+    pub conversation: Option<String>,
     /// Keeps the run in this journal.
     #[arg(long, env = "COUNTERSIGN_JOURNAL")]
     pub journal: Option<PathBuf>,
@@ -52,7 +56,10 @@ async fn carry_out(args: &RunArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
     let (name, text) = source(args)?;
     let assembled: Assembled = Config::assemble(&name, &text, journal).await?;
     let id = format!("run-{}", SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis());
-    let mut live = assembled.runner.start(&id, &args.task)?;
+    let mut live = match &args.conversation {
+        Some(name) => assembled.runner.start_in(name, &id, &args.task).await?,
+        None => assembled.runner.start(&id, &args.task)?,
+    };
     let mut seen = 0;
     loop {
         let view = if args.json { View::json() } else { View::of(std::io::stderr().is_terminal()) };

@@ -5,12 +5,14 @@
 
 mod call;
 mod course;
+mod history;
 mod read;
 mod result;
 mod start;
 
 pub use call::*;
 pub use course::*;
+pub use history::*;
 pub use result::*;
 pub use start::*;
 

@@ -1,8 +1,9 @@
 //! What a model is shown: the entries of an activation, as messages. Nothing is stored twice; a provider's
 //! adapter reads these and writes its own form.
 
+use countersign_core::event::{Exchange, History};
 use countersign_core::ledger::Entry;
-use countersign_core::{Call, Event, NodeId, Outcome, Str};
+use countersign_core::{Call, Event, NodeId, Outcome, Status, Str};
 use std::borrow::Cow;
 
 /// One message.
@@ -57,6 +58,28 @@ pub fn message(entry: &Entry) -> Option<Message<'_>> {
         Event::Nudged { text, .. } | Event::InputArrived { text, .. } => Some(Message::User(Cow::from(&**text))),
         _ => None,
     }
+}
+
+/// Reads what was said before in the conversation. Only a final is something that an agent said: a message that got
+/// none says so.
+pub fn earlier(history: &History) -> impl Iterator<Item = Message<'_>> {
+    let cut = history.cut.then_some(Message::User(Cow::Borrowed("[what was said before this is left out]")));
+    cut.into_iter().chain(history.exchanges.iter().flat_map(exchange))
+}
+
+fn exchange(said: &Exchange) -> impl Iterator<Item = Message<'_>> {
+    let images = if said.images > 0 { format!("\n\n[with {} images, which are not shown again]", said.images) } else { String::new() };
+    let unanswered = match (&said.answer, said.status) {
+        (Some(_), _) => None,
+        (None, Status::InProgress | Status::AwaitingApproval) => Some("\n\n[this has no answer yet]".to_owned()),
+        (None, status) => Some(format!("\n\n[this got no answer: {}]", status.name())),
+    };
+    let task = match (images.as_str(), unanswered) {
+        ("", None) => Cow::Borrowed(&*said.task),
+        (images, unanswered) => format!("{}{images}{}", said.task, unanswered.unwrap_or_default()).into(),
+    };
+    let answer = said.answer.as_ref().map(|text| Message::Assistant { text, calls: Vec::new() });
+    std::iter::once(Message::User(task)).chain(answer)
 }
 
 /// The question with which an activation began.

@@ -4,6 +4,7 @@
 //! batch is everything that was ready together, sorted by node, so the same readiness gives the same log.
 
 mod act;
+mod audience;
 mod finish;
 mod recover;
 mod rest;

@@ -14,9 +14,11 @@
 //! | [`runner`] | build a runner, run a task |
 //! | [`driver`] | the one loop that performs what a mode asks for and records what happened |
 //! | [`model`], [`tool`], [`journal`], [`guard`], [`hooks`] | the ports |
+//! | [`conversation`] | what a run is told of those before it |
 //! | [`live`] | a run under way: stream, steer, approve, cancel |
 //! | [`testing`] | scripted, playing-back and failing models, and a failing journal |
 
+pub mod conversation;
 pub mod driver;
 pub mod error;
 pub mod guard;

@@ -1,6 +1,7 @@
 //! The model port.
 
 use async_trait::async_trait;
+use countersign_core::event::History;
 use countersign_core::ledger::Entry;
 use countersign_core::{Finish, NodeId, Str, Usage};
 use countersign_modes::Agent;
@@ -32,6 +33,9 @@ pub struct ModelRequest {
     pub agent: Arc<Agent>,
     /// What it was shown and said; [`countersign_modes::transcript::message`] reads an entry.
     pub transcript: Arc<Vec<Entry>>,
+    /// What was said before in the conversation, for an agent that speaks with the user: it owns the answer, or was
+    /// asked in the user's own words. [`countersign_modes::transcript::earlier`] reads it.
+    pub history: Option<Arc<History>>,
     /// How many calls of this turn have failed before.
     pub attempt: u32,
 }

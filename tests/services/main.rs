@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`providers`] | both APIs, streamed: text, calls, reasoning, usage, finish reasons, faults, keys |
 //! | [`modes`] | every mode over real HTTP: success, and each fault |
+//! | [`conversations`] | several runs in one conversation |
 //! | [`terminal`] | `countersign run`: files, places of errors, answers, events, Ctrl-C |
 //! | [`new_user`] | how many lines a first agent takes, and that they work |
 //! | [`windows`] | transcripts that are too long for their model |
@@ -22,6 +23,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
 
 mod aimock;
+mod conversations;
 mod llama;
 mod mcp;
 mod modes;

@@ -86,6 +86,27 @@ fn what_is_not_final_says_why_and_is_no_answer() {
     assert!(err.contains("the model failed: the connection failed"), "{err}");
 }
 
+#[test]
+fn a_conversation_is_carried_on() {
+    let script = json!([
+        {"match": {"userMessage": "what"}, "response": {"content": ANSWER}},
+        {"match": {"userMessage": "twice"}, "response": {"content": "It says hello still."}},
+    ]);
+    let (folder, mock) = (folder(), Mock::play(&script));
+    let text = STARTER.replace("http://127.0.0.1:11434/v1", &mock.url("/v1")).replace("require_execution_evidence = true", "");
+    std::fs::write(folder.path().join("countersign.toml"), text).expect("a file can be written");
+    let talk = ["--conversation", "files", "--journal", "runs.db"];
+    let (status, out, err) = run(folder.path(), &[&["what does it say?"], &talk[..]].concat());
+    assert_eq!((status, out.trim()), (Some(0), ANSWER), "{err}");
+    assert!(err.contains("conversation `files` begins"), "{err}");
+    let (status, out, err) = run(folder.path(), &[&["say it twice"], &talk[..]].concat());
+    assert_eq!((status, out.trim()), (Some(0), "It says hello still."), "{err}");
+    assert!(err.contains("conversation `files` goes on after 1 messages"), "{err}");
+    let (status, _, err) = run(folder.path(), &["say it", "--conversation", "files"]);
+    assert_eq!(status, Some(2));
+    assert!(err.contains("--journal"), "{err}");
+}
+
 /// Pressed once: what is under way comes in first. Pressed twice: at once.
 #[test]
 fn ctrl_c_cancels_and_twice_at_once() {

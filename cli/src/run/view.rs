@@ -1,6 +1,7 @@
 //! What is shown while a run is under way: a tree where there is a terminal, lines where not, or JSON.
 
 use super::tree;
+use countersign::event::History;
 use countersign::{CancelWhen, Decision, Event, Gate, Outcome, ROOT, Record, Run};
 use std::io::Write;
 use std::sync::Arc;
@@ -61,6 +62,7 @@ impl View {
 /// An event in words, where a reader would want to know.
 fn lines(record: &Record) -> Vec<String> {
     match &record.event {
+        Event::RunStarted(start) => start.conversation.iter().map(|name| carried_on(name, start.history.as_deref())).collect(),
         Event::ActivationStarted { agent, key, .. } => vec![format!("{agent} begins ({key})")],
         Event::ModelReplied { calls, .. } => calls.iter().map(|call| format!("  calls {} {}", call.name, short(&call.args))).collect(),
         Event::ModelFailed { why, .. } => vec![format!("  the model failed: {}", short(why))],
@@ -72,6 +74,16 @@ fn lines(record: &Record) -> Vec<String> {
         Event::CancelRequested { .. } => vec!["cancelling once what is under way is in; press again to cancel at once".to_owned()],
         Event::Stopped { why, .. } => vec![format!("stopped: {why}")],
         _ => Vec::new(),
+    }
+}
+
+/// Whether a conversation begins, and how much of it is told.
+fn carried_on(name: &str, history: Option<&History>) -> String {
+    match history {
+        None => format!("conversation `{name}` begins"),
+        Some(said) => {
+            format!("conversation `{name}` goes on after {} messages{}", said.exchanges.len(), if said.cut { " and older ones" } else { "" })
+        }
     }
 }
 

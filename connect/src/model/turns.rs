@@ -1,15 +1,19 @@
-//! A transcript as the turns that providers want.
+//! A conversation and a transcript as the turns that providers want.
 
-use super::window::{Called, Came, Turn};
-use countersign::transcript::{Message, message};
+use super::window::{Called, Came, Talk, Turn};
+use countersign::transcript::{Message, earlier, message};
 use countersign::{Call, ModelRequest, NodeId, Outcome};
 use std::collections::BTreeMap;
 
 /// The transcript as messages: the results of a reply's calls directly after it, and what was said to the agent
 /// meanwhile after those. A call whose result is not there yet says so.
-pub(super) fn turns(request: &ModelRequest) -> Vec<Turn> {
+pub(super) fn talk(request: &ModelRequest) -> Talk {
+    Talk { before: turns(request.history.iter().flat_map(|history| earlier(history))), now: turns(request.transcript.iter().filter_map(message)) }
+}
+
+fn turns<'a>(messages: impl Iterator<Item = Message<'a>>) -> Vec<Turn> {
     let mut told = Told::default();
-    for said in request.transcript.iter().filter_map(message) {
+    for said in messages {
         match said {
             Message::User(text) => told.user(&text),
             Message::Assistant { text, calls } => told.assistant(text, &calls),

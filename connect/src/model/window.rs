@@ -1,4 +1,4 @@
-//! Transcripts that are too long for their model, made shorter for one call. The ledger keeps the whole.
+//! What a model is shown, made shorter for one call where it is too long for the model. The ledger keeps the whole.
 
 /// One message of a conversation, as a model is given it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,15 +38,52 @@ pub struct Came {
     pub text: String,
 }
 
-/// Makes a transcript shorter.
-pub trait Compaction: Send + Sync {
-    /// The turns that are shown, of about so many tokens at most. Calls and results have to stay paired: a call
-    /// whose transcript is otherwise is not made.
-    fn compact(&self, turns: Vec<Turn>, tokens_max: usize) -> Vec<Turn>;
+/// What an agent is shown: first what was said before in the conversation, then its own transcript.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Talk {
+    /// Earlier messages of the user and answers to them.
+    pub before: Vec<Turn>,
+    /// The transcript, which begins with the question.
+    pub now: Vec<Turn>,
 }
 
-/// Keeps the question and the newest turns. Results that are older are shown by their beginning, with their id;
-/// where that is not enough, the oldest turns are left out, calls together with their results.
+impl Talk {
+    /// About how many tokens it has.
+    pub fn tokens(&self) -> usize {
+        tokens(&self.before) + tokens(&self.now)
+    }
+
+    /// Whether every call has its result directly behind it, and every result its call.
+    pub(super) fn is_paired(&self) -> bool {
+        are_paired(&self.before) && are_paired(&self.now)
+    }
+
+    /// One after the other. Providers want users and assistants to take turns: what the user said in a row is one message.
+    pub(super) fn joined(self) -> Vec<Turn> {
+        let mut turns: Vec<Turn> = Vec::with_capacity(self.before.len() + self.now.len());
+        for turn in self.before.into_iter().chain(self.now) {
+            match (turns.last_mut(), turn) {
+                (Some(Turn::User(before)), Turn::User(text)) => {
+                    before.push_str("\n\n");
+                    before.push_str(&text);
+                }
+                (_, turn) => turns.push(turn),
+            }
+        }
+        turns
+    }
+}
+
+/// Makes what is shown shorter.
+pub trait Compaction: Send + Sync {
+    /// What is shown, of about so many tokens at most. Calls and results have to stay paired: a call whose transcript is
+    /// otherwise is not made.
+    fn compact(&self, talk: Talk, tokens_max: usize) -> Talk;
+}
+
+/// Keeps the question and the newest turns. Results that are older are shown by their beginning, with their id; where
+/// that is not enough, the oldest messages of the conversation are left out, then the oldest turns, calls together with
+/// their results.
 #[derive(Clone, Copy, Debug)]
 pub struct KeepNewest {
     /// Characters that are left of an older result.
@@ -62,30 +99,49 @@ impl Default for KeepNewest {
 }
 
 impl Compaction for KeepNewest {
-    fn compact(&self, mut turns: Vec<Turn>, tokens_max: usize) -> Vec<Turn> {
-        let old = turns.len().saturating_sub(self.whole);
-        for turn in turns.iter_mut().take(old) {
+    fn compact(&self, mut talk: Talk, tokens_max: usize) -> Talk {
+        let old = talk.now.len().saturating_sub(self.whole);
+        for turn in talk.now.iter_mut().take(old) {
             if let Turn::Results(results) = turn {
                 results.iter_mut().for_each(|came| self.shorten(came));
             }
         }
-        let mut left_out = 0;
-        // The question stands first, and stays.
-        while turns.len() > 3 && tokens(&turns) > tokens_max {
-            let pair = matches!((turns.get(1), turns.get(2)), (Some(Turn::Assistant { .. }), Some(Turn::Results(_))));
-            left_out += turns.drain(1..if pair { 3 } else { 2 }).count();
-        }
-        if left_out > 0 {
-            let note = format!("\n\n[{left_out} earlier turns are left out here]");
-            // Providers want users and assistants to take turns.
-            let next = matches!(turns.get(1), Some(Turn::User(_))).then(|| turns.remove(1));
-            let rest = if let Some(Turn::User(text)) = next { format!("{note}\n\n{text}") } else { note };
-            match turns.first_mut() {
-                Some(Turn::User(question)) => question.push_str(&rest),
-                _ => turns.insert(0, Turn::User(rest.trim_start().to_owned())),
-            }
-        }
-        turns
+        forget_before(&mut talk, tokens_max);
+        let most = tokens_max.saturating_sub(tokens(&talk.before));
+        leave_out(&mut talk.now, most);
+        talk
+    }
+}
+
+/// Leaves out the oldest messages of the conversation, each with its answer.
+fn forget_before(talk: &mut Talk, tokens_max: usize) {
+    let mut left_out = 0;
+    while !talk.before.is_empty() && talk.tokens() > tokens_max {
+        let answered = matches!(talk.before.get(1), Some(Turn::Assistant { .. }));
+        left_out += talk.before.drain(..if answered { 2 } else { 1 }).count();
+    }
+    if left_out > 0 {
+        talk.before.insert(0, Turn::User(format!("[{left_out} earlier messages of this conversation are left out here]")));
+    }
+}
+
+/// Leaves out the oldest turns. The question stands first, and stays.
+fn leave_out(turns: &mut Vec<Turn>, tokens_max: usize) {
+    let mut left_out = 0;
+    while turns.len() > 3 && tokens(turns) > tokens_max {
+        let pair = matches!((turns.get(1), turns.get(2)), (Some(Turn::Assistant { .. }), Some(Turn::Results(_))));
+        left_out += turns.drain(1..if pair { 3 } else { 2 }).count();
+    }
+    if left_out == 0 {
+        return;
+    }
+    let note = format!("\n\n[{left_out} earlier turns are left out here]");
+    // Providers want users and assistants to take turns.
+    let next = matches!(turns.get(1), Some(Turn::User(_))).then(|| turns.remove(1));
+    let rest = if let Some(Turn::User(text)) = next { format!("{note}\n\n{text}") } else { note };
+    match turns.first_mut() {
+        Some(Turn::User(question)) => question.push_str(&rest),
+        _ => turns.insert(0, Turn::User(rest.trim_start().to_owned())),
     }
 }
 
@@ -110,7 +166,7 @@ pub fn tokens(turns: &[Turn]) -> usize {
 }
 
 /// Whether every call has its result directly behind it, and every result its call.
-pub(super) fn are_paired(turns: &[Turn]) -> bool {
+fn are_paired(turns: &[Turn]) -> bool {
     let mut open: Vec<&str> = Vec::new();
     for turn in turns {
         match turn {

@@ -1,6 +1,6 @@
 //! How a run begins.
 
-use super::CheckName;
+use super::{CheckName, History};
 use crate::node::Str;
 use crate::policy::{ModeRules, Policy};
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,9 @@ pub struct RunStarted {
     /// The conversation to which it belongs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub conversation: Option<Str>,
+    /// What was said there before; left out where nothing was, so that such a log reads as it always did.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub history: Option<Arc<History>>,
     /// The message that it fills.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub message: Option<Str>,
@@ -58,6 +61,7 @@ impl RunStarted {
             gate: 0,
             run: run.into(),
             conversation: None,
+            history: None,
             message: None,
             task: task.into(),
             mode: mode.into(),

@@ -1,5 +1,6 @@
 //! The two acts: call a model, run a tool. Each ends in a fact; a panic is one too.
 
+use super::audience;
 use crate::hooks::ToolGate;
 use crate::live::Shared;
 use crate::model::{Deltas, ModelError, ModelReply, ModelRequest, Retry};
@@ -140,7 +141,8 @@ pub(super) fn prepare(parts: &Parts, ledger: &Ledger, shared: &Shared, act: Act,
             let transcript = act.map(|a| a.transcript.clone()).unwrap_or_default();
             let sender = shared.deltas.get().filter(|d| d.receiver_count() > 0).cloned();
             let attempt = act.map_or(0, |a| a.failures);
-            Todo::Model(ModelRequest { run, activation, agent, transcript, attempt }, Deltas { sender, activation }, pause)
+            let history = audience::history(ledger, activation);
+            Todo::Model(ModelRequest { run, activation, agent, transcript, history, attempt }, Deltas { sender, activation }, pause)
         }
         Act::RunTool(call) => {
             let said = ledger.tool_run(call);
@@ -227,8 +229,8 @@ pub(super) fn run_span(ledger: &Ledger) -> Span {
     if !tracing::enabled!(Level::INFO) {
         return Span::none();
     }
-    let (run, mode) = ledger.started().map_or(("", ""), |s| (&*s.run, &*s.mode));
-    tracing::info_span!("invoke_workflow", gen_ai.operation.name = "invoke_workflow", gen_ai.workflow.name = mode, gen_ai.conversation.id = run)
+    let (talk, mode) = ledger.started().map_or(("", ""), |s| (&**s.conversation.as_ref().unwrap_or(&s.run), &*s.mode));
+    tracing::info_span!("invoke_workflow", gen_ai.operation.name = "invoke_workflow", gen_ai.workflow.name = mode, gen_ai.conversation.id = talk)
 }
 
 fn span(parts: &Parts, todo: &Todo) -> Span {
