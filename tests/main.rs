@@ -19,6 +19,7 @@
 //! | [`models`] | providers that fail, refuse, or ask to wait |
 //! | [`real_input`] | the two examples on real input |
 //! | [`tools`] | built-in tools: what leads out, what may run, what is cut, killed and reaped |
+//! | [`images`] | images that come with a task: what may be shown, to whom, and what is kept of them |
 //! | [`journal`] | what every journal promises, of each that there is |
 //! | [`kill`] | processes killed with SIGKILL at every event and inside tools, taken up again from their file |
 //! | [`resume`] | approvals, messages and forks across processes |
@@ -41,6 +42,7 @@ mod conversations;
 mod decision;
 mod driver;
 mod hooks;
+mod images;
 mod journal;
 mod kill;
 mod live_resume;

@@ -8,7 +8,8 @@ use crate::config::{Assembled, Config};
 use crate::{BAD, GOOD};
 use anyhow::Context;
 use clap::Args;
-use countersign::{CancelWhen, Journal, LiveRun, RunResult, SqliteJournal, Status, Streamed};
+use countersign::request::IMAGE_BYTES_MAX;
+use countersign::{CancelWhen, Image, ImageError, Journal, LiveRun, Request, RunResult, SqliteJournal, Status, Streamed};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,6 +34,9 @@ pub struct RunArgs {
     /// The variable of the environment that holds its key, where it needs one.
     #[arg(long, requires = "at", value_name = "NAME")]
     pub key_env: Option<String>,
+    /// An image that comes with the task; may be given more than once.
+    #[arg(long, value_name = "FILE")]
+    pub image: Vec<PathBuf>,
     /// Carries a conversation on, or begins it: a name of your choice. The agent is told what was said there before, as
     /// the journal has it.
     #[arg(long, value_name = "NAME", requires = "journal")]
@@ -55,10 +59,11 @@ async fn carry_out(args: &RunArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
     let journal = args.journal.as_ref().map(SqliteJournal::open).transpose()?.map(|j| -> Arc<dyn Journal> { Arc::new(j) });
     let (name, text) = source(args)?;
     let assembled: Assembled = Config::assemble(&name, &text, journal).await?;
+    let request = request(args)?;
     let id = format!("run-{}", SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis());
     let mut live = match &args.conversation {
-        Some(name) => assembled.runner.start_in(name, &id, &args.task).await?,
-        None => assembled.runner.start(&id, &args.task)?,
+        Some(name) => assembled.runner.start_in(name, &id, request).await?,
+        None => assembled.runner.start(&id, request)?,
     };
     let mut seen = 0;
     loop {
@@ -70,6 +75,18 @@ async fn carry_out(args: &RunArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
         }
         live = assembled.runner.resume(&id, commands, None).await?;
     }
+}
+
+/// The task, with its images.
+fn request(args: &RunArgs) -> anyhow::Result<Request> {
+    args.image.iter().try_fold(Request::from(&args.task), |request, file| {
+        let name = || format!("`{}`", file.display());
+        let long = std::fs::metadata(file).with_context(name)?.len();
+        // Not read to its end, where it is too long anyway.
+        let bytes = usize::try_from(long).unwrap_or(usize::MAX);
+        let image = if bytes > IMAGE_BYTES_MAX { Err(ImageError::Size { bytes }) } else { Image::new(&std::fs::read(file).with_context(name)?) };
+        Ok(request.image(image.with_context(name)?))
+    })
 }
 
 /// The file, or one that is made up from an address.

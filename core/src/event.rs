@@ -6,6 +6,7 @@
 mod call;
 mod course;
 mod history;
+mod image;
 mod read;
 mod result;
 mod start;
@@ -13,6 +14,7 @@ mod start;
 pub use call::*;
 pub use course::*;
 pub use history::*;
+pub use image::*;
 pub use result::*;
 pub use start::*;
 

@@ -68,7 +68,7 @@ pub fn earlier(history: &History) -> impl Iterator<Item = Message<'_>> {
 }
 
 fn exchange(said: &Exchange) -> impl Iterator<Item = Message<'_>> {
-    let images = if said.images > 0 { format!("\n\n[with {} images, which are not shown again]", said.images) } else { String::new() };
+    let images = if said.images > 0 { format!("\n\n[images came with this: {}; they are not shown again]", said.images) } else { String::new() };
     let unanswered = match (&said.answer, said.status) {
         (Some(_), _) => None,
         (None, Status::InProgress | Status::AwaitingApproval) => Some("\n\n[this has no answer yet]".to_owned()),

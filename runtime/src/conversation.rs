@@ -36,5 +36,6 @@ async fn exchange(journal: &dyn Journal, run: &RunSummary) -> Result<Option<Exch
     let Some(Event::RunStarted(start)) = first.first().map(|record| &record.event) else { return Ok(None) };
     let message = journal.message(&run.run).await?;
     let answer: Option<Str> = message.filter(|message| message.finalized).and_then(|message| message.content);
-    Ok(Some(Exchange { run: run.run.clone(), task: start.task.clone(), images: 0, answer, status: run.status }))
+    let images = u32::try_from(start.images.len()).unwrap_or(u32::MAX);
+    Ok(Some(Exchange { run: run.run.clone(), task: start.task.clone(), images, answer, status: run.status }))
 }

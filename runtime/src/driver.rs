@@ -13,6 +13,7 @@ use crate::error::DriveError;
 use crate::journal::Batch;
 use crate::live::{Inbox, Shared, Tip, TipCell};
 use crate::parts::Parts;
+use crate::request::{self, Image};
 use crate::result::RunResult;
 use act::{Done, Todo, carry_out};
 use countersign_core::{Cause, Decision, Event, NodeId, Outcome, ROOT, Run, Str};
@@ -44,6 +45,8 @@ pub(crate) struct Driver {
     pauses: Vec<(Act, Duration)>,
     /// Outputs that were cut, to be kept whole before the log refers to them.
     to_keep: Vec<(NodeId, Str)>,
+    /// Images that came with the task.
+    images: Option<Arc<[Image]>>,
     /// What earlier processes have used of the deadline, in milliseconds.
     spent_ms: u64,
     at_ms: u64,
@@ -93,11 +96,20 @@ impl Driver {
             abandoned: false,
             pauses: Vec::new(),
             to_keep: Vec::new(),
+            images: None,
             spent_ms: 0,
             at_ms,
             out: Out::default(),
         });
         (driver, shared)
+    }
+
+    /// Images that come with the task, to be kept beside the log before anything refers to them.
+    pub(crate) fn bring(&mut self, images: Vec<Image>) {
+        if !images.is_empty() {
+            self.to_keep.push((ROOT, request::kept(&images)));
+            self.images = Some(images.into());
+        }
     }
 
     /// Drives to the end of the run, or to where nobody in it can go on.
@@ -319,7 +331,7 @@ impl Driver {
     fn prepare(&mut self, act: Act) -> Todo {
         let paused = self.pauses.iter().position(|(of, _)| *of == act);
         let pause = paused.map_or(Duration::ZERO, |at| self.pauses.swap_remove(at).1);
-        act::prepare(&self.parts, self.run.ledger(), &self.shared, act, pause)
+        act::prepare(&self.parts, self.run.ledger(), &self.shared, self.images.as_ref(), act, pause)
     }
 
     fn is_background(&self, call: NodeId) -> bool {

@@ -15,6 +15,7 @@
 //! | [`driver`] | the one loop that performs what a mode asks for and records what happened |
 //! | [`model`], [`tool`], [`journal`], [`guard`], [`hooks`] | the ports |
 //! | [`conversation`] | what a run is told of those before it |
+//! | [`request`] | what a run is asked: words and images |
 //! | [`live`] | a run under way: stream, steer, approve, cancel |
 //! | [`testing`] | scripted, playing-back and failing models, and a failing journal |
 
@@ -27,6 +28,7 @@ pub mod journal;
 pub mod live;
 pub mod model;
 pub mod parts;
+pub mod request;
 pub mod result;
 pub mod runner;
 pub mod testing;
@@ -45,6 +47,7 @@ pub use journal::{Batch, Journal, JournalError, MemoryJournal};
 pub use live::{EventStream, LiveRun, Streamed};
 pub use model::{Deltas, Model, ModelError, ModelReply, ModelRequest, Retry, ToolCall};
 pub use parts::Clock;
+pub use request::{Image, ImageError, Request};
 pub use result::{NotFinal, RunResult};
 pub use runner::{BuildError, Runner, RunnerBuilder};
 pub use tool::{FnTool, Tool, ToolError, ToolOutput, ToolRequest};

@@ -1,5 +1,6 @@
 //! The model port.
 
+use crate::request::Image;
 use async_trait::async_trait;
 use countersign_core::event::History;
 use countersign_core::ledger::Entry;
@@ -36,6 +37,8 @@ pub struct ModelRequest {
     /// What was said before in the conversation, for an agent that speaks with the user: it owns the answer, or was
     /// asked in the user's own words. [`countersign_modes::transcript::earlier`] reads it.
     pub history: Option<Arc<History>>,
+    /// Images that came with the task, for the same agents: they belong to the first message of the transcript.
+    pub images: Option<Arc<[Image]>>,
     /// How many calls of this turn have failed before.
     pub attempt: u32,
 }

@@ -9,6 +9,7 @@ use crate::journal::{Journal, MemoryJournal};
 use crate::live::{Command, LiveRun, Shared};
 use crate::model::Model;
 use crate::parts::{Clock, Parts};
+use crate::request::{IMAGES_MAX, ImageError, Request};
 use crate::result::{NotFinal, RunResult};
 use crate::tool::Tool;
 use crate::typed::AnswerFits;
@@ -81,20 +82,20 @@ impl Runner {
     }
 
     /// Runs a task to its end, or to where a person is needed.
-    pub async fn run(&self, task: &str) -> Result<RunResult, DriveError> {
-        let (driver, _) = self.begin(new_id(), task, None)?;
+    pub async fn run(&self, task: impl Into<Request>) -> Result<RunResult, DriveError> {
+        let (driver, _) = self.begin(new_id(), task.into(), None)?;
         // On the heap from its first poll to its end: a thousand runs that wait for their turn stay small.
         Box::pin(driver.drive()).await
     }
 
     /// Runs a task whose answer is JSON of a type; see [`RunnerBuilder::answers`].
-    pub async fn run_as<T: DeserializeOwned>(&self, task: &str) -> Result<Result<T, NotFinal>, DriveError> {
+    pub async fn run_as<T: DeserializeOwned>(&self, task: impl Into<Request>) -> Result<Result<T, NotFinal>, DriveError> {
         Ok(self.run(task).await?.parse())
     }
 
     /// Starts a task under an id of its own, in a task of the async runtime.
-    pub fn start(&self, run: &str, task: &str) -> Result<LiveRun, DriveError> {
-        let (driver, shared) = self.begin(run.into(), task, None)?;
+    pub fn start(&self, run: &str, task: impl Into<Request>) -> Result<LiveRun, DriveError> {
+        let (driver, shared) = self.begin(run.into(), task.into(), None)?;
         Ok(self.spawn(driver, shared))
     }
 
@@ -106,16 +107,16 @@ impl Runner {
     /// as an answer; a message that got none, or has none yet, is told with that note. Two runs of one conversation may
     /// be under way at the same time: neither waits for the other, and the later one is told that the earlier has no
     /// answer yet.
-    pub async fn converse(&self, conversation: &str, task: &str) -> Result<RunResult, DriveError> {
+    pub async fn converse(&self, conversation: &str, task: impl Into<Request>) -> Result<RunResult, DriveError> {
         let talk = self.talk(conversation).await?;
-        let (driver, _) = self.begin(new_id(), task, Some(talk))?;
+        let (driver, _) = self.begin(new_id(), task.into(), Some(talk))?;
         Box::pin(driver.drive()).await
     }
 
     /// Starts a task as the next message of a conversation, under an id of its own; see [`Runner::converse`].
-    pub async fn start_in(&self, conversation: &str, run: &str, task: &str) -> Result<LiveRun, DriveError> {
+    pub async fn start_in(&self, conversation: &str, run: &str, task: impl Into<Request>) -> Result<LiveRun, DriveError> {
         let talk = self.talk(conversation).await?;
-        let (driver, shared) = self.begin(run.into(), task, Some(talk))?;
+        let (driver, shared) = self.begin(run.into(), task.into(), Some(talk))?;
         Ok(self.spawn(driver, shared))
     }
 
@@ -160,17 +161,24 @@ impl Runner {
         Ok((conversation.into(), history.map(Arc::new)))
     }
 
-    fn begin(&self, run: Str, task: &str, talk: Option<(Str, Option<Arc<History>>)>) -> Result<(Box<Driver>, Arc<Shared>), DriveError> {
+    fn begin(&self, run: Str, request: Request, talk: Option<(Str, Option<Arc<History>>)>) -> Result<(Box<Driver>, Arc<Shared>), DriveError> {
         let parts = &self.parts;
+        let Request { task, images } = request;
+        if images.len() > IMAGES_MAX {
+            return Err(ImageError::Many(images.len()).into());
+        }
         let mut start = RunStarted::new(run, task, parts.name.clone(), parts.rules.clone(), parts.policy.clone());
         if let Some((conversation, history)) = talk {
             (start.conversation, start.history) = (Some(conversation), history);
         }
+        start.images = images.iter().map(|image| image.reference().clone()).collect();
         start.mode_version = parts.mode.version();
         start.policy_digest = parts.policy_digest.clone();
         let at_ms = (parts.clock)();
         let run = Run::start(parts.gate.clone(), start, at_ms)?;
-        Ok(Driver::new(parts.clone(), run, 0, at_ms))
+        let (mut driver, shared) = Driver::new(parts.clone(), run, 0, at_ms);
+        driver.bring(images);
+        Ok((driver, shared))
     }
 }
 

@@ -103,7 +103,7 @@ async fn a_full_disk_parks_the_run_and_a_resume_goes_on_without_loss() {
     let mut stopped = None;
     for n in 0..100 {
         let run = format!("b-{n}");
-        match runner(&full).start(&run, &"look ".repeat(200)).unwrap().result().await {
+        match runner(&full).start(&run, "look ".repeat(200)).unwrap().result().await {
             Ok(_) => {}
             Err(why) => {
                 stopped = Some((run, why));

@@ -7,6 +7,7 @@
 //! | [`providers`] | both APIs, streamed: text, calls, reasoning, usage, finish reasons, faults, keys |
 //! | [`modes`] | every mode over real HTTP: success, and each fault |
 //! | [`conversations`] | several runs in one conversation |
+//! | [`images`] | images, as both APIs are sent them |
 //! | [`terminal`] | `countersign run`: files, places of errors, answers, events, Ctrl-C |
 //! | [`new_user`] | how many lines a first agent takes, and that they work |
 //! | [`windows`] | transcripts that are too long for their model |
@@ -18,12 +19,14 @@
 //! | module | what it starts |
 //! |---|---|
 //! | [`aimock`] | `@copilotkit/aimock`, a scripted server of both APIs, with faults |
+//! | [`wire`] | what keeps all that goes to a server |
 //! | [`llama`] | llama.cpp with a model of 135 million parameters |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
 
 mod aimock;
 mod conversations;
+mod images;
 mod llama;
 mod mcp;
 mod modes;
@@ -35,3 +38,4 @@ mod small_model;
 mod terminal;
 mod text_tools;
 mod windows;
+mod wire;

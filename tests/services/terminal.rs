@@ -107,6 +107,25 @@ fn a_conversation_is_carried_on() {
     assert!(err.contains("--journal"), "{err}");
 }
 
+#[test]
+fn an_image_comes_with_the_task() {
+    let mock = Mock::play(&json!([{"match": {"userMessage": "what"}, "response": {"content": "One point."}}]));
+    let folder = folder();
+    let wire = crate::wire::Wire::before(&mock.url(""));
+    let text = STARTER.replace("http://127.0.0.1:11434", &wire.url).replace("require_execution_evidence = true", "");
+    std::fs::write(folder.path().join("countersign.toml"), text).expect("a file can be written");
+    std::fs::write(folder.path().join("point.png"), crate::images::GIF).expect("a file can be written");
+    let (status, out, err) = run(folder.path(), &["what is it?", "--image", "point.png"]);
+    assert_eq!((status, out.trim()), (Some(0), "One point."), "{err}");
+    let shown = wire.requests()[0].to_string();
+    assert!(shown.contains("data:image/gif;base64,R0lGODlhAQAB"), "a file is what it holds, whatever its name: {shown}");
+    for (file, wanted) in [("a.txt", "`a.txt`: this is no PNG, JPEG, GIF or WebP"), ("gone.png", "`gone.png`: No such file")] {
+        let (status, out, err) = run(folder.path(), &["what is it?", "--image", file]);
+        assert_eq!((status, out.as_str()), (Some(2), ""));
+        assert!(err.contains(wanted), "{err}");
+    }
+}
+
 /// Pressed once: what is under way comes in first. Pressed twice: at once.
 #[test]
 fn ctrl_c_cancels_and_twice_at_once() {

@@ -1,10 +1,17 @@
 //! What a model is shown, made shorter for one call where it is too long for the model. The ledger keeps the whole.
 
+use countersign::Image;
+
 /// One message of a conversation, as a model is given it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// What the agent was asked and told.
-    User(String),
+    User {
+        /// In words.
+        text: String,
+        /// Images that come with it.
+        images: Vec<Image>,
+    },
     /// What it said.
     Assistant {
         /// Its text.
@@ -14,6 +21,25 @@ pub enum Turn {
     },
     /// What came of the calls of the turn before, each in its place.
     Results(Vec<Came>),
+}
+
+impl Turn {
+    /// Words of the user.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User { text: text.into(), images: Vec::new() }
+    }
+}
+
+/// Adds a turn. Providers want users and assistants to take turns: what the user said in a row is one message.
+pub(super) fn add(turns: &mut Vec<Turn>, turn: Turn) {
+    match (turns.last_mut(), turn) {
+        (Some(Turn::User { text, images }), Turn::User { text: more, images: others }) => {
+            text.push_str("\n\n");
+            text.push_str(&more);
+            images.extend(others);
+        }
+        (_, turn) => turns.push(turn),
+    }
 }
 
 /// One call.
@@ -58,18 +84,10 @@ impl Talk {
         are_paired(&self.before) && are_paired(&self.now)
     }
 
-    /// One after the other. Providers want users and assistants to take turns: what the user said in a row is one message.
+    /// One after the other.
     pub(super) fn joined(self) -> Vec<Turn> {
-        let mut turns: Vec<Turn> = Vec::with_capacity(self.before.len() + self.now.len());
-        for turn in self.before.into_iter().chain(self.now) {
-            match (turns.last_mut(), turn) {
-                (Some(Turn::User(before)), Turn::User(text)) => {
-                    before.push_str("\n\n");
-                    before.push_str(&text);
-                }
-                (_, turn) => turns.push(turn),
-            }
-        }
+        let mut turns = self.before;
+        self.now.into_iter().for_each(|turn| add(&mut turns, turn));
         turns
     }
 }
@@ -121,7 +139,7 @@ fn forget_before(talk: &mut Talk, tokens_max: usize) {
         left_out += talk.before.drain(..if answered { 2 } else { 1 }).count();
     }
     if left_out > 0 {
-        talk.before.insert(0, Turn::User(format!("[{left_out} earlier messages of this conversation are left out here]")));
+        talk.before.insert(0, Turn::user(format!("[{left_out} earlier messages of this conversation are left out here]")));
     }
 }
 
@@ -135,14 +153,9 @@ fn leave_out(turns: &mut Vec<Turn>, tokens_max: usize) {
     if left_out == 0 {
         return;
     }
-    let note = format!("\n\n[{left_out} earlier turns are left out here]");
-    // Providers want users and assistants to take turns.
-    let next = matches!(turns.get(1), Some(Turn::User(_))).then(|| turns.remove(1));
-    let rest = if let Some(Turn::User(text)) = next { format!("{note}\n\n{text}") } else { note };
-    match turns.first_mut() {
-        Some(Turn::User(question)) => question.push_str(&rest),
-        _ => turns.insert(0, Turn::User(rest.trim_start().to_owned())),
-    }
+    let note = Turn::user(format!("[{left_out} earlier turns are left out here]"));
+    let rest = turns.split_off(1);
+    [note].into_iter().chain(rest).for_each(|turn| add(turns, turn));
 }
 
 impl KeepNewest {
@@ -155,10 +168,13 @@ impl KeepNewest {
     }
 }
 
+/// About how many tokens an image has, whatever its size: providers make large ones smaller.
+const IMAGE_TOKENS: usize = 1_600;
+
 /// About how many tokens turns have. On the high side: three characters are taken for one token.
 pub fn tokens(turns: &[Turn]) -> usize {
     let chars = |turn: &Turn| match turn {
-        Turn::User(text) => text.len(),
+        Turn::User { text, images } => text.len() + images.len() * IMAGE_TOKENS * 3,
         Turn::Assistant { text, calls } => text.len() + calls.iter().map(|c| c.name.len() + c.args.len()).sum::<usize>(),
         Turn::Results(results) => results.iter().map(|c| c.name.len() + c.text.len()).sum(),
     };
@@ -176,7 +192,7 @@ fn are_paired(turns: &[Turn]) -> bool {
                 }
             }
             _ if !open.is_empty() => return false,
-            Turn::User(_) => {}
+            Turn::User { .. } => {}
             Turn::Assistant { calls, .. } => open.extend(calls.iter().map(|call| call.id.as_str())),
         }
     }

@@ -1,6 +1,6 @@
 //! How a run begins.
 
-use super::{CheckName, History};
+use super::{CheckName, History, ImageRef};
 use crate::node::Str;
 use crate::policy::{ModeRules, Policy};
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,9 @@ pub struct RunStarted {
     pub message: Option<Str>,
     /// What the user asked for.
     pub task: Str,
+    /// Images that came with it; left out where none did.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub images: Vec<ImageRef>,
     /// The mode.
     pub mode: Str,
     /// The version of the mode.
@@ -64,6 +67,7 @@ impl RunStarted {
             history: None,
             message: None,
             task: task.into(),
+            images: Vec::new(),
             mode: mode.into(),
             mode_version: 1,
             rules,

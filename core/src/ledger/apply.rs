@@ -209,6 +209,7 @@ impl Ledger {
             Event::RunStarted(start) => {
                 (record.seq, record.at_ms, &start.run, &start.task, &start.mode, &start.policy_digest).hash(&mut hasher);
                 start.history.iter().for_each(|history| history.hash(&mut hasher));
+                start.images.iter().for_each(|image| image.hash(&mut hasher));
             }
             _ => record.hash(&mut hasher),
         }

@@ -5,6 +5,7 @@ use crate::hooks::ToolGate;
 use crate::live::Shared;
 use crate::model::{Deltas, ModelError, ModelReply, ModelRequest, Retry};
 use crate::parts::Parts;
+use crate::request::Image;
 use crate::tool::{ToolError, ToolOutput, ToolRequest};
 use countersign_core::event::ReplyExtra;
 use countersign_core::ledger::Ledger;
@@ -132,7 +133,7 @@ fn floor(text: &str, most: usize) -> usize {
 }
 
 /// Everything that an act needs. Shared, not copied.
-pub(super) fn prepare(parts: &Parts, ledger: &Ledger, shared: &Shared, act: Act, pause: Duration) -> Todo {
+pub(super) fn prepare(parts: &Parts, ledger: &Ledger, shared: &Shared, images: Option<&Arc<[Image]>>, act: Act, pause: Duration) -> Todo {
     let run = shared.run.clone();
     match act {
         Act::CallModel(activation) => {
@@ -141,8 +142,8 @@ pub(super) fn prepare(parts: &Parts, ledger: &Ledger, shared: &Shared, act: Act,
             let transcript = act.map(|a| a.transcript.clone()).unwrap_or_default();
             let sender = shared.deltas.get().filter(|d| d.receiver_count() > 0).cloned();
             let attempt = act.map_or(0, |a| a.failures);
-            let history = audience::history(ledger, activation);
-            Todo::Model(ModelRequest { run, activation, agent, transcript, history, attempt }, Deltas { sender, activation }, pause)
+            let (history, images) = audience::shown(ledger, activation, images);
+            Todo::Model(ModelRequest { run, activation, agent, transcript, history, images, attempt }, Deltas { sender, activation }, pause)
         }
         Act::RunTool(call) => {
             let said = ledger.tool_run(call);

@@ -1,14 +1,18 @@
 //! Who is shown what came with the user's message: agents that speak with the user, and no others.
 
+use crate::request::Image;
 use countersign_core::event::History;
 use countersign_core::ledger::Ledger;
 use countersign_core::{Event, NodeId, ROOT, Str};
 use std::sync::Arc;
 
-/// What was said before, for an agent that speaks with the user.
-pub(super) fn history(ledger: &Ledger, activation: NodeId) -> Option<Arc<History>> {
-    let history = ledger.started()?.history.as_ref()?;
-    speaks_with_user(ledger, activation).then(|| history.clone())
+/// What was said before and the images that came with the task, for an agent that speaks with the user.
+pub(super) fn shown(ledger: &Ledger, activation: NodeId, images: Option<&Arc<[Image]>>) -> (Option<Arc<History>>, Option<Arc<[Image]>>) {
+    let history = ledger.started().and_then(|start| start.history.as_ref());
+    if (history.is_none() && images.is_none()) || !speaks_with_user(ledger, activation) {
+        return (None, None);
+    }
+    (history.cloned(), images.cloned())
 }
 
 /// Whether the words of the user go to this agent, or its words to the user: it owns the answer of its mode, or was asked

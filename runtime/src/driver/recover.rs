@@ -5,6 +5,7 @@ use crate::error::DriveError;
 use crate::journal::read_all;
 use crate::live::{Command, Shared};
 use crate::parts::Parts;
+use crate::request;
 use countersign_core::event::Forked;
 use countersign_core::ledger::Ledger;
 use countersign_core::{CallKind, Event, Limits, NodeId, OnLost, Outcome, ROOT, Record, ResumedBy, Run, RunState, Status, Str};
@@ -82,7 +83,10 @@ impl Driver {
         limits: Option<Limits>,
     ) -> Result<(Box<Self>, Arc<Shared>), DriveError> {
         let (run, written) = Self::read(&parts, run).await?;
-        Self::go_on_from(parts, run, written, commands, limits)
+        let images = request::images_of(&*parts.journal, run.ledger().started()).await?;
+        let (mut driver, shared) = Self::go_on_from(parts, run, written, commands, limits)?;
+        driver.images = Some(images.into()).filter(|images: &Arc<[_]>| !images.is_empty());
+        Ok((driver, shared))
     }
 
     /// A run as its journal has it, and how many events that are.
@@ -105,6 +109,10 @@ impl Driver {
     ) -> Result<(Box<Self>, Arc<Shared>), DriveError> {
         let log = read_until(&parts, &from).await?;
         let forked = retell(&parts, &log, from.clone(), run)?;
+        let images = match log.first().map(|record| &record.event) {
+            Some(Event::RunStarted(start)) => request::images_of(&*parts.journal, Some(start)).await?,
+            _ => Vec::new(),
+        };
         let cut = |record: &Arc<Record>| match &record.event {
             Event::ToolSettled { call, cut: Some(cut), .. } if cut.full.is_some() => Some(*call),
             _ => None,
@@ -115,6 +123,7 @@ impl Driver {
         }
         let (mut driver, shared) = Self::go_on_from(parts, forked, 0, commands, limits)?;
         driver.to_keep = to_keep;
+        driver.bring(images);
         Ok((driver, shared))
     }
 
