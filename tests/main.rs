@@ -7,6 +7,7 @@
 //! | [`cancel`] | the three kinds of cancellation |
 //! | [`conversations`] | what a run is told of those before it: finals as answers, and nothing else as one |
 //! | [`driver`] | the modes on the driver, taken up again from every event; approvals; streams |
+//! | [`guards`] | guards that data can describe: patterns, and programs |
 //! | [`hooks`] | what hooks see, refuse and change |
 //! | [`live_resume`] | a run comes to the same, whichever event its process died at |
 //! | [`live_suite`] | every live scenario comes to what it must, and its log to the same ruling |
@@ -41,6 +42,7 @@ mod cli;
 mod conversations;
 mod decision;
 mod driver;
+mod guards;
 mod hooks;
 mod images;
 mod journal;

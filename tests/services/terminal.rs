@@ -108,6 +108,19 @@ fn a_conversation_is_carried_on() {
 }
 
 #[test]
+fn guards_of_the_file_look_at_the_answer() {
+    let says = |text: &str| json!({"content": text});
+    let (folder, mock) = (folder(), Mock::play(&said(&[says("It says hello."), says("It says hello.\nSources: a.txt"), says(ANSWER)])));
+    let guards = "[[guards]]\nname = \"sources\"\nrequire = [\"(?m)^Sources:\"]\nnudge = \"Name your sources.\"\nmax_nudges = 1\n";
+    let review = "[[guards]]\nname = \"review\"\ncommand = [\"sh\", \"-c\", \"grep -q hello && echo '\\\"accept\\\"'\"]\n";
+    let text = STARTER.replace("http://127.0.0.1:11434/v1", &mock.url("/v1")).replace("require_execution_evidence = true", "");
+    std::fs::write(folder.path().join("countersign.toml"), format!("{text}\n{guards}{review}")).expect("a file can be written");
+    let (status, out, err) = run(folder.path(), &["what does it say?"]);
+    assert_eq!((status, out.trim()), (Some(0), "It says hello.\nSources: a.txt"), "{err}");
+    assert!(err.contains("asks for a second look: Name your sources.") && err.contains("final: not_required"), "{err}");
+}
+
+#[test]
 fn an_image_comes_with_the_task() {
     let mock = Mock::play(&json!([{"match": {"userMessage": "what"}, "response": {"content": "One point."}}]));
     let folder = folder();
@@ -158,7 +171,7 @@ fn the_starter_can_be_read_with_every_line_in_use() {
     };
     let whole: String = STARTER.lines().map(|line| setting(line) + "\n").collect();
     let config = Config::read("countersign.toml", &whole).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!((config.agents.len(), config.tools.commands.len(), config.mcp.len()), (2, 2, 1), "{whole}");
+    assert_eq!((config.agents.len(), config.tools.commands.len(), config.mcp.len(), config.guards.len()), (2, 2, 1, 2), "{whole}");
 }
 
 #[tokio::test]
@@ -176,6 +189,17 @@ async fn a_bad_file_says_what_is_wrong_and_where() {
         (format!("{model}{agent}[tools]\ncommands = [[\"ls\"]]\n"), "commands are run in a folder"),
         (format!("{model}{agent}[mcp.x]\n"), "has either a `command` or a `url`"),
         (format!("{model}{agent}key_env = 1\n[policy]\nretry = 1\n"), "f.toml:6:1"),
+        (format!("{model}{agent}[[guards]]\nname = \"g\"\n"), "f.toml:7:8"),
+        (format!("{model}{agent}[[guards]]\nname = \"g\"\nrequire = [\"a\", \"(\"]\n"), "`(` is no pattern: unclosed group\n --> f.toml:8:17"),
+        (
+            format!("{model}{agent}[[guards]]\nname = \"g\"\ncommand = [\"no-such-program\"]\n"),
+            "there is no program `no-such-program`\n --> f.toml:8:11",
+        ),
+        (format!("{model}{agent}[[guards]]\nname = \"g\"\ncommand = []\n"), "name a program"),
+        (format!("{model}{agent}[[guards]]\nname = \"g\"\nforbid = [\"a\"]\ntimeout_ms = 1\n"), "are for a guard with a `command`"),
+        (format!("{model}{agent}[[guards]]\nname = \"g\"\ncommand = [\"sh\"]\nnudge = \"a\"\n"), "f.toml:9:9"),
+        (format!("{model}{agent}{0}{0}", "[[guards]]\nname = \"g\"\nforbid = [\"a\"]\n"), "two guards are called `g`; rename one\n  --> f.toml:10:8"),
+        (format!("{model}{agent}[[guards]]\nname = \"g\"\nrequires = [\"a\"]\n"), "f.toml:8:1"),
         (format!("models = {{}}\n{agent}"), "no model is there"),
         (model.to_owned(), "missing field `agents`"),
         (format!("[models.main]\nmodel = \"m\"\nkey_env = \"COUNTERSIGN_NO_SUCH_KEY\"\n{agent}"), "model `main`"),
