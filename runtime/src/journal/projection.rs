@@ -58,14 +58,18 @@ impl RunSummary {
     /// Takes in a record that follows.
     pub fn take(&mut self, record: &Record) {
         (self.seq, self.changed_ms) = (record.seq, record.at_ms);
-        (self.status, self.reason) = Self::standing(record);
+        if let Some(standing) = Self::standing(record) {
+            (self.status, self.reason) = standing;
+        }
     }
 
-    /// Where a run stands whose newest record this is: as the gate ruled, or in progress.
-    pub fn standing(last: &Record) -> (Status, Option<Reason>) {
-        match ruling(last) {
-            Some(decision) => (decision.status, Some(decision.completion_reason)),
-            None => (Status::InProgress, None),
+    /// Where a run stands whose newest record this is: as the gate ruled, or in progress. `None` for a late result, which
+    /// changes nothing.
+    pub fn standing(last: &Record) -> Option<(Status, Option<Reason>)> {
+        match &last.event {
+            Event::LateResult { .. } => None,
+            Event::Decided { scope: ROOT, decision, .. } => Some((decision.status, Some(decision.completion_reason))),
+            _ => Some((Status::InProgress, None)),
         }
     }
 
