@@ -9,6 +9,7 @@
 //! | [`driver`] | the modes on the driver, taken up again from every event; approvals; streams |
 //! | [`guards`] | guards that data can describe: patterns, and programs |
 //! | [`hooks`] | what hooks see, refuse and change |
+//! | [`late`] | a tool's line back to its run: progress, and results that nobody waits for any more |
 //! | [`live_resume`] | a run comes to the same, whichever event its process died at |
 //! | [`live_suite`] | every live scenario comes to what it must, and its log to the same ruling |
 //! | [`cases`] | every duty named by a scenario has a test, or an issue that owns it |
@@ -47,6 +48,7 @@ mod hooks;
 mod images;
 mod journal;
 mod kill;
+mod late;
 mod live_resume;
 mod live_suite;
 mod models;

@@ -116,6 +116,7 @@ async fn watch(live: LiveRun, mut view: View, seen: &mut u32, out: &mut dyn Writ
                     *seen = record.seq;
                     view.show(&record, out)?;
                 }
+                Some(Streamed::Progress { call, text }) => view.progress(call, &text),
                 Some(Streamed::Delta { .. } | Streamed::Lagged { .. }) => {}
                 None => break,
             },

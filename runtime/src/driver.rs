@@ -11,6 +11,7 @@ mod rest;
 
 use crate::error::DriveError;
 use crate::journal::Batch;
+use crate::line;
 use crate::live::{Inbox, Shared, Tip, TipCell};
 use crate::parts::Parts;
 use crate::request::{self, Image};
@@ -117,6 +118,10 @@ impl Driver {
         let span = act::run_span(self.run.ledger());
         let result = tracing::Instrument::instrument(self.run_to_rest(), span).await;
         self.publish(true);
+        if self.shared.inbox.is_waiting() {
+            // Boxed: hardly any run has something left to read.
+            Box::pin(line::hand_over(&self.parts, &self.shared)).await?;
+        }
         let decision = result?;
         let candidate = self.run.ledger().activation(ROOT).and_then(|a| a.candidate).and_then(|n| self.run.ledger().candidate(n));
         let final_response = self.run.final_answer().cloned();
@@ -268,8 +273,8 @@ impl Driver {
     }
 
     fn publish(&self, ended: bool) {
-        if Arc::strong_count(&self.shared) == 1 {
-            // Nobody has hold of the run, so nobody can begin to listen.
+        if !ended && Arc::strong_count(&self.shared) == 1 {
+            // Nobody has hold of the run, so nobody can begin to listen. Whoever has a line to it asks whether it has ended.
             return;
         }
         self.shared.tip.set(Tip { seq: seq(self.written), ended });

@@ -16,6 +16,7 @@
 //! | [`model`], [`tool`], [`journal`], [`guard`], [`hooks`] | the ports |
 //! | [`conversation`] | what a run is told of those before it |
 //! | [`request`] | what a run is asked: words and images |
+//! | [`line`] | a tool's line back to its run |
 //! | [`live`] | a run under way: stream, steer, approve, cancel |
 //! | [`testing`] | scripted, playing-back and failing models, and a failing journal |
 
@@ -25,6 +26,7 @@ pub mod error;
 pub mod guard;
 pub mod hooks;
 pub mod journal;
+pub mod line;
 pub mod live;
 pub mod model;
 pub mod parts;
@@ -44,6 +46,7 @@ pub use hooks::{Hooks, ToolGate};
 #[cfg(feature = "sqlite")]
 pub use journal::SqliteJournal;
 pub use journal::{Batch, Journal, JournalError, MemoryJournal};
+pub use line::Line;
 pub use live::{EventStream, LiveRun, Streamed};
 pub use model::{Deltas, Model, ModelError, ModelReply, ModelRequest, Retry, ToolCall};
 pub use parts::Clock;

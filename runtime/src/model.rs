@@ -1,5 +1,6 @@
 //! The model port.
 
+use crate::live::Preview;
 use crate::request::Image;
 use async_trait::async_trait;
 use countersign_core::event::History;
@@ -125,7 +126,7 @@ impl ModelError {
 /// Where text goes while it comes. Costs nothing while nobody listens.
 #[derive(Clone)]
 pub struct Deltas {
-    pub(crate) sender: Option<broadcast::Sender<(NodeId, Str)>>,
+    pub(crate) sender: Option<broadcast::Sender<Preview>>,
     pub(crate) activation: NodeId,
 }
 
@@ -139,7 +140,7 @@ impl Deltas {
     pub fn send(&self, text: &str) {
         if let Some(sender) = self.sender.as_ref().filter(|s| s.receiver_count() > 0) {
             // A listener that has just left is no error.
-            let _ = sender.send((self.activation, text.into()));
+            let _ = sender.send(Preview::Text { activation: self.activation, text: text.into() });
         }
     }
 }

@@ -14,6 +14,7 @@
 //! | [`text_tools`] | tools as text: a call, an answer, or neither |
 //! | [`small_model`] | a real model answers, under a schema |
 //! | [`mcp`] | tools of three MCP servers: terms, progress, cancelling, death |
+//! | [`odd`] | an MCP server with bad manners: late answers, tools that change in mid-run |
 //! | [`pages`] | pages: what is fetched, cut and refused |
 //!
 //! | module | what it starts |
@@ -31,6 +32,7 @@ mod llama;
 mod mcp;
 mod modes;
 mod new_user;
+mod odd;
 mod pages;
 mod providers;
 mod server;

@@ -2,7 +2,7 @@
 
 use super::tree;
 use countersign::event::History;
-use countersign::{CancelWhen, Decision, Event, Gate, Outcome, ROOT, Record, Run};
+use countersign::{CancelWhen, Decision, Event, Gate, NodeId, Outcome, ROOT, Record, Run};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -51,6 +51,13 @@ impl View {
             }
         }
         Ok(())
+    }
+
+    /// How far a call says that it is.
+    pub(super) fn progress(&self, call: NodeId, text: &str) {
+        if matches!(self.form, Form::Lines) {
+            eprintln!("  call {call}: {}", short(text));
+        }
     }
 
     /// Nothing more is to come.

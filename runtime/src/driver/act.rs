@@ -2,6 +2,7 @@
 
 use super::audience;
 use crate::hooks::ToolGate;
+use crate::line::Line;
 use crate::live::Shared;
 use crate::model::{Deltas, ModelError, ModelReply, ModelRequest, Retry};
 use crate::parts::Parts;
@@ -133,7 +134,7 @@ fn floor(text: &str, most: usize) -> usize {
 }
 
 /// Everything that an act needs. Shared, not copied.
-pub(super) fn prepare(parts: &Parts, ledger: &Ledger, shared: &Shared, images: Option<&Arc<[Image]>>, act: Act, pause: Duration) -> Todo {
+pub(super) fn prepare(parts: &Arc<Parts>, ledger: &Ledger, shared: &Arc<Shared>, images: Option<&Arc<[Image]>>, act: Act, pause: Duration) -> Todo {
     let run = shared.run.clone();
     match act {
         Act::CallModel(activation) => {
@@ -149,7 +150,7 @@ pub(super) fn prepare(parts: &Parts, ledger: &Ledger, shared: &Shared, images: O
             let said = ledger.tool_run(call);
             let name = said.and_then(|r| ledger.call(r)).map(|c| c.name.clone()).unwrap_or_default();
             let args = said.and_then(|r| ledger.args(r)).cloned().unwrap_or_default();
-            Todo::Tool(name, ToolRequest { run, call, args })
+            Todo::Tool(name, ToolRequest { run, call, args, line: Line::new(parts, shared, call) })
         }
     }
 }

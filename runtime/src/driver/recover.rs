@@ -23,7 +23,8 @@ impl Driver {
     }
 
     pub(super) fn obey(&mut self, command: Command) -> Result<(), DriveError> {
-        if self.run.ledger().has_ended() {
+        // What comes late may come after the end.
+        if self.run.ledger().has_ended() && !matches!(command, Command::Late { .. }) {
             return Ok(());
         }
         match command {
@@ -42,6 +43,7 @@ impl Driver {
             Command::Answer { question, text } => self.offer(Event::QuestionAnswered { question, text }),
             Command::Resolve { call, outcome, text, by } => self.resolve(call, outcome, &text, by),
             Command::Edited { by } => self.offer(Event::Edited { by }),
+            Command::Late { call, outcome, text } => self.offer(Event::LateResult { call, outcome, text }),
         }
     }
 
@@ -155,7 +157,7 @@ impl Driver {
     /// A run that stopped or parked is resumed by a person; any other had its process die under it.
     fn take_up(&mut self, limits: Option<Limits>) -> Result<(), DriveError> {
         let ledger = self.run.ledger();
-        let parked = match ledger.log().last().map(|r| &r.event) {
+        let parked = match ledger.newest() {
             Some(Event::Decided { scope: ROOT, decision, .. }) => decision.status != Status::InProgress,
             _ => false,
         };
