@@ -46,7 +46,7 @@ pub fn message(entry: &Entry) -> Option<Message<'_>> {
         Event::ActivationEnded { outcome, text, report, .. } => {
             let claims = report.as_ref().map(|r| r.claims.as_slice()).unwrap_or_default();
             let claims: String = claims.iter().map(|c| format!("\n- {}: {}", c.key, c.value)).collect();
-            let text = format!("[result {}, {}] {text}{claims}", entry.node, name(*outcome));
+            let text = format!("[result {}, {}] {text}{claims}", entry.node, outcome.words());
             // The first answers its call; a later one of the same sub-agent comes as input.
             if entry.call == entry.node { Some(Message::User(text.into())) } else { result(*outcome, text) }
         }
@@ -94,17 +94,4 @@ pub fn question(transcript: &[Entry]) -> Str {
 /// How many replies an activation has made.
 pub fn replies(transcript: &[Entry]) -> usize {
     transcript.iter().filter(|e| matches!(e.record.event, Event::ModelReplied { .. })).count()
-}
-
-fn name(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Completed => "completed",
-        Outcome::Empty => "empty",
-        Outcome::CutOff => "cut off",
-        Outcome::Failed => "failed",
-        Outcome::TimedOut => "timed out",
-        Outcome::Cancelled => "cancelled",
-        Outcome::Rejected => "rejected",
-        Outcome::Lost => "lost",
-    }
 }

@@ -59,14 +59,9 @@ impl Told {
         if let Some(Turn::Results(results)) = self.turns.get_mut(*turn)
             && let Some(came) = results.get_mut(*at)
         {
-            came.text = if outcome == Outcome::Completed { text } else { format!("[{}] {text}", name(outcome)) };
+            came.text = if outcome == Outcome::Completed { text } else { format!("[{}] {text}", outcome.words()) };
         }
     }
-}
-
-/// An outcome as the log calls it.
-fn name(outcome: Outcome) -> String {
-    serde_json::to_value(outcome).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 /// Calls and results as text, for a model that has no tools of its own.

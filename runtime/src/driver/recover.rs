@@ -8,7 +8,7 @@ use crate::parts::Parts;
 use crate::request;
 use countersign_core::event::Forked;
 use countersign_core::ledger::Ledger;
-use countersign_core::{CallKind, Event, Limits, NodeId, OnLost, Outcome, ROOT, Record, ResumedBy, Run, RunState, Status, Str};
+use countersign_core::{CallKind, Event, Limits, NodeId, OnLost, Outcome, ROOT, Record, ResumedBy, Run, RunStarted, RunState, Status, Str};
 use countersign_modes::Act;
 use countersign_modes::tool::unknown_tool;
 use std::sync::Arc;
@@ -227,8 +227,8 @@ fn lacks(parts: &Parts, ledger: &Ledger) -> Option<String> {
     if let Some(mode) = mode {
         return Some(format!("it runs in mode `{mode}`, and this runner in `{}`", parts.name));
     }
-    if let Some(gone) = ledger.started().and_then(|s| s.checks.iter().find(|check| !parts.gate.names().contains(check))) {
-        return Some(format!("there is no check `{}` of version {}", gone.name, gone.version));
+    if let Some(missing) = ledger.started().and_then(|start| lacks_check(parts, start)) {
+        return Some(missing);
     }
     let open = || ledger.activations().iter().filter(|a| a.open && a.id != ROOT);
     if let Some(gone) = open().find(|a| parts.agents.get(&a.agent).is_none()) {
@@ -238,6 +238,12 @@ fn lacks(parts: &Parts, ledger: &Ledger) -> Option<String> {
     let waits = ledger.tool_runs().iter().filter(mine).filter(|run| !matches!(run.state, RunState::Settled(_)));
     let name = waits.filter_map(|run| ledger.call(run)).map(|call| &call.name).find(|name| !parts.tools.contains_key(*name))?;
     Some(format!("there is no tool `{name}`"))
+}
+
+/// A check by which the run is ruled on and that is not here.
+fn lacks_check(parts: &Parts, start: &RunStarted) -> Option<String> {
+    let gone = start.checks.iter().find(|check| !parts.gate.names().contains(check))?;
+    Some(format!("there is no check `{}` of version {}", gone.name, gone.version))
 }
 
 /// The beginning of a log, up to and with an event.
@@ -262,8 +268,7 @@ fn retell(parts: &Parts, log: &[Arc<Record>], from: Forked, run: &str) -> Result
     let Some((first, Event::RunStarted(start))) = log.first().map(|r| (r, &r.event)) else {
         return Err(DriveError::UnknownRun(from.run));
     };
-    if let Some(gone) = start.checks.iter().find(|check| !parts.gate.names().contains(check)) {
-        let missing = format!("there is no check `{}` of version {}", gone.name, gone.version);
+    if let Some(missing) = lacks_check(parts, start) {
         return Err(DriveError::Unfit { run: from.run, missing });
     }
     let mut start = (**start).clone();
