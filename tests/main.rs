@@ -28,6 +28,7 @@
 //! | [`orphans`] | what a process leaves behind, and what fails beside other work |
 //! | [`simulation`] | thousands of seeded worlds in which processes die and journals fail |
 //! | [`typed`] | answers that have to be of a type |
+//! | [`view`] | a run in the terminal: what is drawn, and what a person is asked |
 //! | [`stop_hook`] | what hosts are answered, that it never loops, and what an installation changes |
 //! | [`trace`] | traces of other people's agents, in every format: what is accepted, what is refused, and where |
 //! | [`tidy`] | what the code may not contain |
@@ -64,6 +65,7 @@ mod tidy;
 mod tools;
 mod trace;
 mod typed;
+mod view;
 
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,7 @@
 //! `countersign run`: a task carried out in the terminal.
 
-mod ask;
-mod tree;
-mod view;
-
 use crate::config::{Assembled, Config};
+use crate::view::{View, ask};
 use crate::{BAD, GOOD};
 use anyhow::Context;
 use clap::Args;
@@ -14,7 +11,6 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-use view::View;
 
 /// Which task, and who carries it out.
 #[derive(Args, Debug)]
@@ -66,16 +62,27 @@ async fn carry_out(args: &RunArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
         None => assembled.runner.start(&id, request)?,
     };
     let mut seen = 0;
+    let mut view = match (args.json, std::io::stderr().is_terminal()) {
+        (true, _) => View::json(),
+        (false, false) => View::lines(),
+        (false, true) => View::tree(usize::from(console::Term::stderr().size().1)),
+    };
     loop {
-        let view = if args.json { View::json() } else { View::of(std::io::stderr().is_terminal()) };
-        let result = watch(live, view, &mut seen, out).await?;
-        let commands = if args.json { Vec::new() } else { ask::people(&result)? };
+        let mut screen: Screen<'_> = if args.json { Box::new(&mut *out) } else { Box::new(std::io::stderr()) };
+        let result = watch(live, &mut view, &mut seen, &mut screen).await?;
+        drop(screen);
+        let asked = !args.json && std::io::stdin().is_terminal();
+        let commands = if asked { ask::people(&result, &mut std::io::stdin().lock(), &mut std::io::stderr())? } else { Vec::new() };
+        view.interrupted();
         if commands.is_empty() {
             return finish(args, &id, &result, out);
         }
         live = assembled.runner.resume(&id, commands, None).await?;
     }
 }
+
+/// Where a run is shown: events as JSON on the output, everything else on the error output.
+type Screen<'a> = Box<dyn Write + 'a>;
 
 /// The task, with its images.
 fn request(args: &RunArgs) -> anyhow::Result<Request> {
@@ -104,7 +111,7 @@ fn source(args: &RunArgs) -> anyhow::Result<(String, String)> {
 }
 
 /// Shows a run until it ends or parks. Ctrl-C cancels it once what is under way is in; twice, at once.
-async fn watch(live: LiveRun, mut view: View, seen: &mut u32, out: &mut dyn Write) -> anyhow::Result<RunResult> {
+async fn watch(live: LiveRun, view: &mut View, seen: &mut u32, screen: &mut Screen<'_>) -> anyhow::Result<RunResult> {
     let mut events = live.events(*seen);
     let mut asked = false;
     // Listened to all the time: one that comes while an event is shown is not missed.
@@ -114,9 +121,9 @@ async fn watch(live: LiveRun, mut view: View, seen: &mut u32, out: &mut dyn Writ
             next = events.next() => match next.transpose()? {
                 Some(Streamed::Event(record)) => {
                     *seen = record.seq;
-                    view.show(&record, out)?;
+                    write!(screen, "{}", view.show(&record)?)?;
                 }
-                Some(Streamed::Progress { call, text }) => view.progress(call, &text),
+                Some(Streamed::Progress { call, text }) => write!(screen, "{}", view.progress(call, &text))?,
                 Some(Streamed::Delta { .. } | Streamed::Lagged { .. }) => {}
                 None => break,
             },
@@ -128,7 +135,7 @@ async fn watch(live: LiveRun, mut view: View, seen: &mut u32, out: &mut dyn Writ
             }
         }
     }
-    view.end()?;
+    screen.flush()?;
     Ok(live.result().await?)
 }
 

@@ -4,7 +4,7 @@ use crate::aimock::Mock;
 use countersign_cli::config::Config;
 use countersign_cli::init::STARTER;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -137,6 +137,42 @@ fn an_image_comes_with_the_task() {
         assert_eq!((status, out.as_str()), (Some(2), ""));
         assert!(err.contains(wanted), "{err}");
     }
+}
+
+/// On a terminal of its own, which `script` makes: a tree, and a person who grants.
+#[test]
+fn a_person_at_the_terminal_sees_a_tree_and_grants() {
+    let look = json!({"toolCalls": [{"name": "odd__look", "arguments": {}}]});
+    let (folder, mock) = (folder(), Mock::play(&said(&[look, json!({"content": "It stands open."})])));
+    let text = STARTER.replace("http://127.0.0.1:11434/v1", &mock.url("/v1")).replace("\"search_files\"]", "\"odd__look\"]");
+    let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("odd.py");
+    let mcp = format!("\n[mcp.odd]\ncommand = [\"python3\", {server:?}]\n[mcp.odd.tools.look]\nevidence = true\n");
+    std::fs::write(folder.path().join("countersign.toml"), text + &mcp).expect("a file can be written");
+    let mut command = Command::new("script");
+    let inner = format!("{} 'is it open?'", env!("CARGO_BIN_EXE_program"));
+    command.args(["-qec", &inner, "/dev/null"]).current_dir(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("`script` can be run");
+    let mut screen = child.stdout.take().expect("it can be read");
+    let mut shown = until(&mut screen, "[y/N] ");
+    assert!(shown.contains("`odd__look` wants to run with {}") && !shown.contains("completed"), "{shown}");
+    child.stdin.as_mut().expect("it can be written to").write_all(b"y\n").expect("it can be written to");
+    shown += &until(&mut screen, "It stands open.");
+    assert!(child.wait().expect("it ends").success(), "{shown}");
+    for seen in ["* main, 1 turns", "waits for approval odd__look", "\u{1b}[", "completed odd__look", "final: verified"] {
+        assert!(shown.contains(seen), "{seen}: {shown}");
+    }
+}
+
+/// What a screen shows up to this.
+fn until(screen: &mut impl Read, wanted: &str) -> String {
+    let mut shown = String::new();
+    let mut byte = [0];
+    while !shown.ends_with(wanted) {
+        assert_eq!(screen.read(&mut byte).expect("it can be read"), 1, "`{wanted}` never came: {shown}");
+        // Good enough for what is looked for, which is ASCII.
+        shown.push(char::from(byte[0]));
+    }
+    shown
 }
 
 /// Pressed once: what is under way comes in first. Pressed twice: at once.

@@ -1,36 +1,53 @@
 //! A run as a tree: agents, under each its newest calls, and at the end how it stands.
 
-use super::view::ruling;
+use super::ruling;
 use countersign::ledger::{Activation, Ledger, ToolRun};
-use countersign::{Event, NodeId, Outcome, ROOT, RunState};
+use countersign::{Event, NodeId, ROOT, RunState};
+use std::collections::BTreeMap;
 
 /// Most calls that are shown of one agent.
 const CALLS_MAX: usize = 5;
-/// Longest line, in characters.
-const LINE_MAX: usize = 100;
 
-/// The lines of a run's tree.
-pub(super) fn drawn(ledger: &Ledger) -> Vec<String> {
-    let mut lines = Vec::new();
-    agents(ledger, ROOT, 0, &mut lines);
-    lines.push(stands(ledger));
-    lines
+/// The lines of a run's tree, none longer than this many characters.
+pub(super) fn drawn(ledger: &Ledger, progress: &BTreeMap<NodeId, String>, columns: usize) -> Vec<String> {
+    let mut tree = Tree { ledger, progress, columns, lines: Vec::new() };
+    tree.agents(ROOT, 0);
+    tree.line(0, &stands(ledger));
+    tree.lines
 }
 
-fn agents(ledger: &Ledger, parent: NodeId, depth: usize, lines: &mut Vec<String>) {
-    for act in ledger.activations().iter().filter(|a| a.parent == Some(parent)) {
-        lines.push(line(depth, &format!("{} {}, {} turns", mark(act), act.agent, act.turns)));
-        let calls: Vec<&ToolRun> = ledger.tool_runs().iter().filter(|run| run.activation == act.id && run.child.is_none()).collect();
-        let hidden = calls.len().saturating_sub(CALLS_MAX);
-        if hidden > 0 {
-            lines.push(line(depth + 1, &format!("({hidden} calls before)")));
+/// A tree that is being drawn.
+struct Tree<'a> {
+    ledger: &'a Ledger,
+    progress: &'a BTreeMap<NodeId, String>,
+    columns: usize,
+    lines: Vec<String>,
+}
+
+impl Tree<'_> {
+    fn agents(&mut self, parent: NodeId, depth: usize) {
+        let ledger = self.ledger;
+        for act in ledger.activations().iter().filter(|a| a.parent == Some(parent)) {
+            self.line(depth, &format!("{} {}, {} turns", mark(act), act.agent, act.turns));
+            let calls: Vec<&ToolRun> = ledger.tool_runs().iter().filter(|run| run.activation == act.id && run.child.is_none()).collect();
+            let hidden = calls.len().saturating_sub(CALLS_MAX);
+            if hidden > 0 {
+                self.line(depth + 1, &format!("({hidden} calls before)"));
+            }
+            calls.into_iter().skip(hidden).for_each(|run| self.call(run, depth + 1));
+            self.agents(act.id, depth + 1);
         }
-        for run in calls.into_iter().skip(hidden) {
-            let call = ledger.call(run);
-            let (name, args) = call.map_or(("", ""), |c| (&*c.name, &*c.args));
-            lines.push(line(depth + 1, &format!("{} {name} {args}", state(run.state))));
-        }
-        agents(ledger, act.id, depth + 1, lines);
+    }
+
+    fn call(&mut self, run: &ToolRun, depth: usize) {
+        let (name, args) = self.ledger.call(run).map_or(("", ""), |c| (&*c.name, &*c.args));
+        let said = self.progress.get(&run.id).map(|text| format!(" ({text})")).unwrap_or_default();
+        self.line(depth, &format!("{}{said} {name} {args}", state(run.state)));
+    }
+
+    fn line(&mut self, depth: usize, text: &str) {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        self.lines.push(format!("{}{text}", "  ".repeat(depth)).chars().take(self.columns).collect());
     }
 }
 
@@ -47,13 +64,7 @@ fn stands(ledger: &Ledger) -> String {
         (tools, 0) => format!("{tools} calls are under way"),
         (_, approvals) => format!("{approvals} calls wait for a person"),
     };
-    line(0, &ruled.unwrap_or(waits))
-}
-
-fn line(depth: usize, text: &str) -> String {
-    let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let cut: String = text.chars().take(LINE_MAX).collect();
-    format!("{}{cut}", "  ".repeat(depth))
+    ruled.unwrap_or(waits)
 }
 
 fn mark(act: &Activation) -> &'static str {
@@ -67,20 +78,6 @@ fn state(state: RunState) -> &'static str {
         RunState::AwaitingAnswer => "waits for an answer",
         RunState::Background => "in the background",
         RunState::Lost => "lost",
-        RunState::Settled(settled) => outcome(settled),
-    }
-}
-
-/// An outcome in a word.
-pub(super) fn outcome(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Completed => "completed",
-        Outcome::Empty => "empty",
-        Outcome::CutOff => "cut off",
-        Outcome::Failed => "failed",
-        Outcome::TimedOut => "timed out",
-        Outcome::Cancelled => "cancelled",
-        Outcome::Rejected => "rejected",
-        Outcome::Lost => "lost",
+        RunState::Settled(outcome) => outcome.words(),
     }
 }
