@@ -31,6 +31,7 @@
 //! | [`view`] | a run in the terminal: what is drawn, and what a person is asked |
 //! | [`stop_hook`] | what hosts are answered, that it never loops, and what an installation changes |
 //! | [`trace`] | traces of other people's agents, in every format: what is accepted, what is refused, and where |
+//! | [`work`] | what agents are given of each other's work, how often they are asked, and what a budget of nothing is |
 //! | [`tidy`] | what the code may not contain |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
@@ -66,6 +67,7 @@ mod tools;
 mod trace;
 mod typed;
 mod view;
+mod work;
 
 use std::path::{Path, PathBuf};
 

@@ -130,7 +130,8 @@ pub struct Limits {
     pub tool_output_bytes: u32,
     /// Nudges and silent continuations together, whoever asked for them.
     pub continuations: u32,
-    /// Revisions of a plan, failed and empty ones included.
+    /// Revisions of a plan, failed and empty ones included; also how often one agent may end by an output that does not
+    /// fit, before it is cut off.
     pub replans: u32,
     /// Steps in one plan.
     pub plan_steps: u32,
