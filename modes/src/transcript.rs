@@ -72,6 +72,7 @@ fn exchange(said: &Exchange) -> impl Iterator<Item = Message<'_>> {
     let unanswered = match (&said.answer, said.status) {
         (Some(_), _) => None,
         (None, Status::InProgress | Status::AwaitingApproval) => Some("\n\n[this has no answer yet]".to_owned()),
+        (None, Status::Completed) => Some("\n\n[the answer to this is not kept here]".to_owned()),
         (None, status) => Some(format!("\n\n[this got no answer: {}]", status.name())),
     };
     let task = match (images.as_str(), unanswered) {

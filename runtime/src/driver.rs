@@ -120,7 +120,9 @@ impl Driver {
         self.publish(true);
         if self.shared.inbox.is_waiting() {
             // Boxed: hardly any run has something left to read.
-            Box::pin(line::hand_over(&self.parts, &self.shared)).await?;
+            let late = Box::pin(line::hand_over(&self.parts, &self.shared)).await;
+            // What comes late changes nothing, not even where it cannot be kept.
+            late.unwrap_or_else(|why| tracing::warn!(run = &*self.shared.run, %why, "a late result could not be recorded"));
         }
         let decision = result?;
         let candidate = self.run.ledger().activation(ROOT).and_then(|a| a.candidate).and_then(|n| self.run.ledger().candidate(n));

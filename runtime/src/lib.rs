@@ -16,7 +16,7 @@
 //! | [`model`], [`tool`], [`journal`], [`guard`], [`hooks`] | the ports |
 //! | [`conversation`] | what a run is told of those before it |
 //! | [`request`] | what a run is asked: words and images |
-//! | [`line`] | a tool's line back to its run |
+//! | [`mod@line`] | a tool's line back to its run |
 //! | [`live`] | a run under way: stream, steer, approve, cancel |
 //! | [`testing`] | scripted, playing-back and failing models, and a failing journal |
 
