@@ -13,6 +13,7 @@
 //! | [`windows`] | transcripts that are too long for their model |
 //! | [`text_tools`] | tools as text: a call, an answer, or neither |
 //! | [`small_model`] | a real model answers, under a schema |
+//! | [`hosts`] | the stop hook in Claude Code and Codex |
 //! | [`mcp`] | tools of three MCP servers: terms, progress, cancelling, death |
 //! | [`odd`] | an MCP server with bad manners: late answers, tools that change in mid-run |
 //! | [`pages`] | pages: what is fetched, cut and refused |
@@ -27,6 +28,7 @@
 
 mod aimock;
 mod conversations;
+mod hosts;
 mod images;
 mod llama;
 mod mcp;
