@@ -34,4 +34,11 @@ fn places() -> Vec<Box<dyn Place>> {
     vec![Box::new(InMemory(Arc::default())), Box::new(InFile(Scratch::new()))]
 }
 
+/// Every journal, each with what has to outlive it.
+pub fn journals() -> Vec<(Arc<dyn Journal>, Scratch)> {
+    let scratch = Scratch::new();
+    let file = SqliteJournal::open(scratch.file("runs.db")).unwrap();
+    vec![(Arc::new(MemoryJournal::new()), Scratch::new()), (Arc::new(file), scratch)]
+}
+
 promises!(places());

@@ -4,6 +4,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `config`, `run` | carries a task out, by a file (feature `run`) |
+//! | [`view`] | a run in the terminal: tree, lines or JSON, and what a person is asked |
 //! | [`init`] | writes such a file |
 //! | [`source`] | opens a journal file, or a log of one event a line |
 //! | [`runs`] | lists runs |
@@ -27,6 +28,7 @@ pub mod runs;
 pub mod show;
 pub mod source;
 pub mod verify;
+pub mod view;
 
 /// What was looked at is as it should be.
 pub const GOOD: u8 = 0;

@@ -8,8 +8,11 @@
 //! | `models` | `model` | model providers |
 //! | `mcp` | `mcp` | tools of MCP servers |
 //! | `postgres` | `postgres` | runs of several machines: a journal in a Postgres database |
+//! | `guards` | `guard` | guards that data can describe: patterns, and programs |
 //! | `trace` | `trace` | what agents of other frameworks wrote |
 
+#[cfg(feature = "guards")]
+pub mod guard;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "mcp")]

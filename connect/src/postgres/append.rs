@@ -4,7 +4,7 @@ use super::ears::mark;
 use super::text::stored;
 use countersign::journal::chain::{Chain, Link};
 use countersign::journal::projection::{Message, RunSummary};
-use countersign::{Batch, JournalError, Status, Str};
+use countersign::{Batch, JournalError, Reason, Status, Str};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use tokio_postgres::types::ToSql;
@@ -32,8 +32,10 @@ pub(super) const APPEND: &str = "
         ON CONFLICT (run) DO NOTHING
         RETURNING no, run
     ), gone_on AS (
-        UPDATE runs SET seq = asked.seq, head = asked.head, token = asked.token, status = asked.status, reason = asked.reason,
-            changed_ms = asked.changed_ms, ended_ms = asked.ended_ms
+        UPDATE runs SET seq = asked.seq, head = asked.head, token = asked.token, changed_ms = asked.changed_ms,
+            status = coalesce(asked.status, runs.status),
+            reason = CASE WHEN asked.status IS NULL THEN runs.reason ELSE asked.reason END,
+            ended_ms = CASE WHEN asked.status IS NULL THEN runs.ended_ms ELSE asked.ended_ms END
         FROM asked
         WHERE expected > 0 AND runs.run = asked.run AND runs.seq = expected AND runs.head = before
         RETURNING runs.no, runs.run
@@ -77,7 +79,8 @@ pub(super) struct Append {
     outputs: BTreeMap<u32, Str>,
     /// The run's line, where this begins it.
     line: Option<RunSummary>,
-    standing: (Status, Option<&'static str>),
+    /// Where the run stands by then; `None` where the records say nothing of that.
+    standing: Option<(Status, Option<Reason>)>,
     changed_ms: u64,
     /// What the message is told anew. What it says already stays where this says nothing.
     tells: Option<Message>,
@@ -92,7 +95,7 @@ impl Append {
         };
         let texts = records.iter().map(written).collect::<Result<Vec<_>, JournalError>>()?;
         let line = records.first().filter(|_| expected == 0).and_then(|first| RunSummary::begin(first));
-        let (status, reason) = records.last().map_or((Status::InProgress, None), |last| RunSummary::standing(last));
+        let standing = records.iter().rev().find_map(|record| RunSummary::standing(record));
         let (mut message, mut tells) = (Message::default(), false);
         for record in records {
             tells |= message.take(record, answer);
@@ -106,7 +109,7 @@ impl Append {
             texts,
             outputs: outputs.iter().map(|(call, whole)| (call.0, whole.clone())).collect(),
             line,
-            standing: (status, reason.map(|reason| reason.name())),
+            standing,
             changed_ms: records.last().map_or(0, |last| last.at_ms),
             tells: tells.then_some(message),
         })
@@ -137,7 +140,7 @@ pub(super) struct Columns<'a> {
     seq: Vec<i64>,
     head: Vec<Vec<u8>>,
     token: Vec<i64>,
-    status: Vec<&'static str>,
+    status: Vec<Option<&'static str>>,
     reason: Vec<Option<&'static str>>,
     changed_ms: Vec<i64>,
     ended_ms: Vec<Option<i64>>,
@@ -187,7 +190,7 @@ impl<'a> Columns<'a> {
     }
 
     fn push_line(&mut self, append: &'a Append, before: Link, head: Link) {
-        let (status, reason) = append.standing;
+        let (status, reason) = append.standing.map_or((None, None), |(status, reason)| (Some(status), reason));
         let line = append.line.as_ref();
         self.run.push(stored(&append.run));
         self.expected.push(append.expected.into());
@@ -195,10 +198,10 @@ impl<'a> Columns<'a> {
         self.seq.push(append.seq.into());
         self.head.push(head.to_vec());
         self.token.push(append.token);
-        self.status.push(status.name());
-        self.reason.push(reason);
+        self.status.push(status.map(|status| status.name()));
+        self.reason.push(reason.map(|reason| reason.name()));
         self.changed_ms.push(number(append.changed_ms));
-        self.ended_ms.push(status.is_terminal().then(|| number(append.changed_ms)));
+        self.ended_ms.push(status.filter(|status| status.is_terminal()).map(|_| number(append.changed_ms)));
         self.conversation.push(line.and_then(|line| line.conversation.as_deref()).map(stored));
         self.message.push(line.and_then(|line| line.message.as_deref()).map(stored));
         self.mode.push(line.map(|line| stored(&line.mode)));

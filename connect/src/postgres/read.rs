@@ -33,7 +33,8 @@ pub(super) const LIST: &str = r#"
     WHERE ($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR mode = $2)
         AND ($3::bigint IS NULL OR started_ms >= $3) AND ($4::bigint IS NULL OR started_ms < $4)
         AND ($5::text IS NULL OR strpos(lower(title COLLATE "C"), lower($5 COLLATE "C")) > 0)
-    ORDER BY started_ms DESC, no DESC LIMIT $6::bigint"#;
+        AND ($6::text IS NULL OR conversation = $6)
+    ORDER BY started_ms DESC, no DESC LIMIT $7::bigint"#;
 
 /// A run's message, where it has one yet; one row of nothing where it has none, and none where there is no such run.
 pub(super) const MESSAGE: &str = "
@@ -95,8 +96,8 @@ impl Reader {
     pub(super) async fn list(&self, query: &RunQuery) -> Result<Vec<RunSummary>, JournalError> {
         let (status, mode) = (query.status.map(|status| status.name()), query.mode.as_deref().map(stored));
         let (since, before) = (query.since_ms.map(number), query.before_ms.map(number));
-        let text = query.text.as_deref().map(stored);
-        let rows = self.line.ask(Query::List, &[&status, &mode, &since, &before, &text, &number(query.most as u64)]).await?;
+        let (text, conversation) = (query.text.as_deref().map(stored), query.conversation.as_deref().map(stored));
+        let rows = self.line.ask(Query::List, &[&status, &mode, &since, &before, &text, &conversation, &number(query.most as u64)]).await?;
         rows.iter().map(|row| self.read(summary(row))).collect()
     }
 

@@ -33,6 +33,7 @@ const LOGS: &str = "
     CREATE INDEX runs_by_start ON runs (started_ms);
     CREATE INDEX runs_by_status ON runs (status, started_ms);
     CREATE INDEX runs_by_mode ON runs (mode, started_ms);
+    CREATE INDEX runs_by_conversation ON runs (conversation, started_ms) WHERE conversation IS NOT NULL;
     CREATE TABLE events (run bigint NOT NULL, seq bigint NOT NULL, link bytea NOT NULL, body text NOT NULL, PRIMARY KEY (run, seq));
     CREATE TABLE outputs (run bigint NOT NULL, call bigint NOT NULL, whole text NOT NULL, PRIMARY KEY (run, call));
     CREATE TABLE messages (
