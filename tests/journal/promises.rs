@@ -24,6 +24,7 @@ macro_rules! promises {
             an_append_that_does_not_continue_the_log_is_refused_and_changes_nothing
             what_is_no_log_is_refused_and_takes_nothing_with_it
             runs_are_found_by_status_mode_and_time
+            a_late_result_does_not_change_how_a_run_stands
             only_a_final_fills_a_message
             a_candidate_and_a_failure_stand_apart_from_an_answer
             whole_outputs_are_kept_and_work_is_listed
@@ -127,6 +128,13 @@ pub async fn runs_are_found_by_status_mode_and_time(place: &dyn Place) {
     assert!(names(RunQuery { since_ms: Some(summary.started_ms + 60_000), ..all.clone() }).await.is_empty());
     assert_eq!(names(RunQuery { before_ms: Some(u64::MAX / 2), ..all }).await.len(), 2);
     assert!(journal.summary("nobody").await.unwrap().is_none());
+    let mut log = renamed(&whole.run.ledger().log()[..3], "c");
+    if let Event::RunStarted(start) = &mut Arc::make_mut(&mut log[0]).event {
+        start.conversation = Some("talk".into());
+    }
+    journal.append(Batch::new(&"c".into(), 0, &log)).await.unwrap();
+    assert_eq!(names(RunQuery { conversation: Some("talk".into()), ..RunQuery::default() }).await, ["c"]);
+    assert_eq!(journal.summary("c").await.unwrap().unwrap().conversation.as_deref(), Some("talk"));
 }
 
 pub async fn only_a_final_fills_a_message(place: &dyn Place) {
@@ -289,4 +297,16 @@ pub async fn what_another_has_written_is_seen_before_a_resume_writes(place: &dyn
     one.append(Batch::new(&run, 3, &log[3..5])).await.unwrap();
     assert!(matches!(two.append(Batch::new(&run, 3, &log[3..4])).await, Err(JournalError::Stale { at: 5, .. })));
     assert_eq!(journal::read_all(&*two, "a").await.unwrap(), log[..5]);
+}
+
+pub async fn a_late_result_does_not_change_how_a_run_stands(place: &dyn Place) {
+    let journal = place.open().await;
+    let result = ran(&journal, "a").await;
+    let last = result.run.ledger().log().last().unwrap().clone();
+    let event = Event::LateResult { call: NodeId(3), outcome: Outcome::Completed, text: "late".into() };
+    let late = Record { seq: last.seq + 1, at_ms: last.at_ms + 1, event };
+    journal.append(Batch::new(&"a".into(), last.seq, &[Arc::new(late)])).await.unwrap();
+    let line = journal.summary("a").await.unwrap().unwrap();
+    assert_eq!((line.status, line.reason, line.seq), (Status::Completed, Some(Reason::Verified), last.seq + 1));
+    assert_eq!(line.changed_ms, last.at_ms + 1);
 }
