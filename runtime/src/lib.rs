@@ -40,9 +40,9 @@ pub use hooks::{Hooks, ToolGate};
 #[cfg(feature = "sqlite")]
 pub use journal::SqliteJournal;
 pub use journal::{Batch, Journal, JournalError, MemoryJournal};
-pub use live::{EventStream, LiveRun, Streamed};
+pub use live::{EventStream, Handle, LiveRun, Streamed};
 pub use model::{Deltas, Model, ModelError, ModelReply, ModelRequest, Retry, ToolCall};
 pub use parts::Clock;
 pub use result::{NotFinal, RunResult};
-pub use runner::{BuildError, Runner, RunnerBuilder};
+pub use runner::{BuildError, Labels, Runner, RunnerBuilder};
 pub use tool::{FnTool, Tool, ToolError, ToolOutput, ToolRequest};

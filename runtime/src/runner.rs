@@ -14,7 +14,7 @@ use crate::typed::AnswerFits;
 use countersign_core::event::Forked;
 use countersign_core::{Check, Gate, Limits, Policy, Run, RunStarted, Str};
 use countersign_modes::agent::AgentsError;
-use countersign_modes::{Agent, Agents, Mode, ToolKind};
+use countersign_modes::{Agent, Agents, Mode, ToolKind, ToolSpec};
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -62,6 +62,19 @@ pub struct Runner {
     parts: Arc<Parts>,
 }
 
+/// What is said of a run when it is started, beside its task. Labels: nothing rules by them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Labels {
+    /// The conversation to which it belongs.
+    pub conversation: Option<Str>,
+    /// The message that it fills.
+    pub message: Option<Str>,
+    /// To whom it belongs.
+    pub owner: Option<Str>,
+    /// The runner that begins it, by a name, where there are several.
+    pub profile: Option<Str>,
+}
+
 impl Runner {
     /// Begins with a mode and a model.
     pub fn builder(mode: impl Mode + 'static, model: impl Model + 'static) -> RunnerBuilder {
@@ -81,7 +94,7 @@ impl Runner {
 
     /// Runs a task to its end, or to where a person is needed.
     pub async fn run(&self, task: &str) -> Result<RunResult, DriveError> {
-        let (driver, _) = self.begin(new_id(), task)?;
+        let (driver, _) = self.begin(new_id(), task, Labels::default())?;
         // On the heap from its first poll to its end: a thousand runs that wait for their turn stay small.
         Box::pin(driver.drive()).await
     }
@@ -93,7 +106,12 @@ impl Runner {
 
     /// Starts a task under an id of its own, in a task of the async runtime.
     pub fn start(&self, run: &str, task: &str) -> Result<LiveRun, DriveError> {
-        let (driver, shared) = self.begin(run.into(), task)?;
+        self.start_as(run, task, Labels::default())
+    }
+
+    /// As `start`, with labels.
+    pub fn start_as(&self, run: &str, task: &str, labels: Labels) -> Result<LiveRun, DriveError> {
+        let (driver, shared) = self.begin(run.into(), task, labels)?;
         Ok(LiveRun { shared, journal: self.parts.journal.clone(), task: tokio::spawn(driver.drive()) })
     }
 
@@ -119,6 +137,32 @@ impl Runner {
         Self { parts: Arc::new(Parts { journal, ..(*self.parts).clone() }) }
     }
 
+    /// The same runner, with another policy for the runs that it starts; those that it takes up keep their own.
+    pub fn under(&self, policy: Policy) -> Result<Self, BuildError> {
+        self.parts.agents.check(&*self.parts.mode, &policy)?;
+        Ok(Self { parts: Arc::new(Parts { policy_digest: policy.digest(), policy, ..(*self.parts).clone() }) })
+    }
+
+    /// The policy of the runs that it starts.
+    pub fn policy(&self) -> &Policy {
+        &self.parts.policy
+    }
+
+    /// The gate under which its runs are ruled on.
+    pub fn gate(&self) -> &Arc<Gate> {
+        &self.parts.gate
+    }
+
+    /// The name of its mode.
+    pub fn mode(&self) -> &Str {
+        &self.parts.name
+    }
+
+    /// What models are offered of a tool that it runs.
+    pub fn tool(&self, name: &str) -> Option<ToolSpec> {
+        self.parts.tools.get(name).map(|tool| tool.spec())
+    }
+
     /// A run as its journal has it, folded and not driven: to see what it waits for.
     pub async fn read(&self, run: &str) -> Result<Run, DriveError> {
         Driver::read(&self.parts, run).await.map(|(run, _)| run)
@@ -129,9 +173,11 @@ impl Runner {
         &self.parts.journal
     }
 
-    fn begin(&self, run: Str, task: &str) -> Result<(Box<Driver>, Arc<crate::live::Shared>), DriveError> {
+    fn begin(&self, run: Str, task: &str, labels: Labels) -> Result<(Box<Driver>, Arc<crate::live::Shared>), DriveError> {
         let parts = &self.parts;
         let mut start = RunStarted::new(run, task, parts.name.clone(), parts.rules.clone(), parts.policy.clone());
+        (start.conversation, start.message) = (labels.conversation, labels.message);
+        (start.owner, start.profile) = (labels.owner, labels.profile);
         start.mode_version = parts.mode.version();
         start.policy_digest = parts.policy_digest.clone();
         let at_ms = (parts.clock)();

@@ -21,6 +21,12 @@ pub struct RunStarted {
     /// The message that it fills.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub message: Option<Str>,
+    /// To whom it belongs, where somebody keeps people apart. A label: nothing rules by it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub owner: Option<Str>,
+    /// The runner that began it, by a name, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub profile: Option<Str>,
     /// What the user asked for.
     pub task: Str,
     /// The mode.
@@ -59,6 +65,8 @@ impl RunStarted {
             run: run.into(),
             conversation: None,
             message: None,
+            owner: None,
+            profile: None,
             task: task.into(),
             mode: mode.into(),
             mode_version: 1,

@@ -13,7 +13,8 @@ use std::sync::Arc;
 const SUMMARY: &str = "
     SELECT run, conversation, message, mode, title, status, reason, started_ms,
         (SELECT iif(json_valid(body), body ->> 'at_ms', NULL) FROM events WHERE events.run = no ORDER BY events.seq DESC LIMIT 1),
-        (SELECT max(events.seq) FROM events WHERE events.run = no)
+        (SELECT max(events.seq) FROM events WHERE events.run = no),
+        owner, profile
     FROM runs";
 
 /// Reads with one connection.
@@ -137,6 +138,7 @@ impl Reader<'_> {
         };
         narrow(" AND status = ?", query.status.map(|s| Box::new(s.name()) as _));
         narrow(" AND mode = ?", query.mode.as_ref().map(|m| Box::new(m.to_string()) as _));
+        narrow(" AND owner = ?", query.owner.as_ref().map(|o| Box::new(o.to_string()) as _));
         narrow(" AND started_ms >= ?", query.since_ms.map(|ms| Box::new(ms) as _));
         narrow(" AND started_ms < ?", query.before_ms.map(|ms| Box::new(ms) as _));
         narrow(" AND instr(lower(title), lower(?)) > 0", query.text.as_ref().map(|t| Box::new(t.to_string()) as _));
@@ -191,6 +193,8 @@ fn summary(row: &Row<'_>) -> Result<RunSummary, rusqlite::Error> {
         run: text(row, 0)?,
         conversation: perhaps(row, 1)?,
         message: perhaps(row, 2)?,
+        owner: perhaps(row, 10)?,
+        profile: perhaps(row, 11)?,
         mode: text(row, 3)?,
         title: text(row, 4)?,
         status: named(row, 5, Status::named)?.unwrap_or(Status::InProgress),
