@@ -1,0 +1,61 @@
+//! The routes. Everything below `/api` needs a token or a session; what concerns one run goes through `Owned`.
+
+mod card;
+mod events;
+mod guard;
+mod runs;
+mod session;
+mod steer;
+mod stream;
+mod views;
+
+use crate::problem::Problem;
+use crate::state::AppState;
+use axum::Router;
+use axum::extract::Request;
+use axum::http::Uri;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::{get, post};
+
+/// Every route of a server.
+pub(crate) fn router(state: AppState) -> Router {
+    let one = Router::new()
+        .route("/", get(card::show))
+        .route("/stream", get(stream::stream))
+        .route("/events", get(events::list))
+        .route("/decision", get(views::decision))
+        .route("/report", get(views::report))
+        .route("/graph", get(views::graph))
+        .route("/cancel", post(steer::cancel))
+        .route("/approvals/{approval}", post(steer::approve))
+        .route("/questions/{question}", post(steer::answer))
+        .route("/messages", post(steer::message))
+        .route("/continue", post(steer::go_on))
+        .route("/resolve/{call}", post(steer::resolve));
+    let api = Router::new()
+        .route("/api/runs", post(runs::start).get(runs::list))
+        .nest("/api/runs/{run}", one)
+        .route_layer(from_fn_with_state(state.clone(), guard::token));
+    Router::new()
+        .merge(api)
+        .route("/session", post(session::begin).delete(session::end))
+        .route("/health", get(health))
+        .fallback(nothing)
+        .method_not_allowed_fallback(no_method)
+        .layer(from_fn(guard::headers))
+        .layer(from_fn_with_state(state.clone(), guard::origin))
+        .with_state(state)
+}
+
+/// Whether the server is there.
+async fn health() -> &'static str {
+    "ok\n"
+}
+
+async fn nothing(uri: Uri) -> Problem {
+    Problem::NoPath(uri.path().to_owned())
+}
+
+async fn no_method(request: Request) -> Problem {
+    Problem::NoMethod(request.uri().path().to_owned())
+}

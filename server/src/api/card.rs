@@ -1,0 +1,140 @@
+//! `GET /api/runs/{run}`: all that a task's card shows.
+
+use super::runs::Line;
+use crate::extract::Owned;
+use crate::problem::Problem;
+use crate::state::AppState;
+use crate::wire::{Phase, shown};
+use axum::Json;
+use axum::extract::State;
+use countersign::{Decision, Ledger, NodeId, ROOT, Ref, Run, Str};
+use serde::Serialize;
+
+/// A task's card.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Card {
+    #[serde(flatten)]
+    line: Line,
+    task: Str,
+    phase: Phase,
+    message: Said,
+    waiting: Waiting,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<Decision>,
+}
+
+/// What the user's message holds.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Said {
+    /// The answer, or why there will be none.
+    content: Option<Str>,
+    /// Text that is not final.
+    candidate: Option<Str>,
+    finalized: bool,
+}
+
+/// What people have to do.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Waiting {
+    approvals: Vec<WaitingApproval>,
+    questions: Vec<WaitingQuestion>,
+    lost: Vec<LostCall>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WaitingApproval {
+    approval: NodeId,
+    on: Ref,
+    name: Str,
+    agent: Str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<Str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WaitingQuestion {
+    question: NodeId,
+    agent: Str,
+    text: Str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LostCall {
+    call: NodeId,
+    name: Str,
+    agent: Str,
+    arguments: Str,
+}
+
+/// `GET /api/runs/{run}`.
+pub(super) async fn show(State(state): State<AppState>, owned: Owned) -> Result<Json<Card>, Problem> {
+    let run = state.runs().read(&owned.run).await?;
+    let message = state.runs().journal().message(&owned.run.run).await?.unwrap_or_default();
+    let ledger = run.ledger();
+    let last = ledger.log().last().map(|record| Phase::of(&record.event, message.finalized));
+    Ok(Json(Card {
+        task: ledger.started().map(|start| start.task.clone()).unwrap_or_default(),
+        phase: last.unwrap_or(Phase::InProgress),
+        message: Said { content: message.content, candidate: message.candidate, finalized: message.finalized },
+        waiting: Waiting::of(ledger),
+        decision: decided(&run),
+        line: owned.run.into(),
+    }))
+}
+
+/// The newest recorded ruling, as people may see it. The answer's text stands in the message.
+fn decided(run: &Run) -> Option<Decision> {
+    run.ledger().last_decision(ROOT).map(shown)
+}
+
+impl Waiting {
+    fn of(ledger: &Ledger) -> Self {
+        let open = ledger.open();
+        Self {
+            approvals: open.approvals.iter().filter_map(|node| WaitingApproval::of(ledger, node)).collect(),
+            questions: open.questions.iter().filter_map(|node| WaitingQuestion::of(ledger, node)).collect(),
+            lost: open.lost.iter().filter_map(|node| LostCall::of(ledger, node)).collect(),
+        }
+    }
+}
+
+fn agent(ledger: &Ledger, activation: NodeId) -> Str {
+    ledger.activation(activation).map(|a| a.agent.clone()).unwrap_or_default()
+}
+
+impl WaitingApproval {
+    fn of(ledger: &Ledger, approval: NodeId) -> Option<Self> {
+        let on = ledger.approval(approval)?.on;
+        let run = ledger.tool_run(on);
+        let step = || ledger.step(on).and_then(|step| ledger.step_spec(step)).map(|spec| spec.id.clone());
+        let name = run.and_then(|run| ledger.call(run)).map(|call| call.name.clone()).or_else(step).unwrap_or_default();
+        let arguments = run.and_then(|run| ledger.args(run)).cloned();
+        let agent = agent(ledger, ledger.owner(on));
+        Some(Self { approval, on: ledger.reference(on), name, agent, arguments })
+    }
+}
+
+impl WaitingQuestion {
+    fn of(ledger: &Ledger, question: NodeId) -> Option<Self> {
+        let asked = ledger.question(question)?;
+        let text = match ledger.made_by(question)? {
+            countersign::Event::QuestionAsked { text, .. } => text.clone(),
+            _ => return None,
+        };
+        Some(Self { question, agent: agent(ledger, asked.activation), text })
+    }
+}
+
+impl LostCall {
+    fn of(ledger: &Ledger, node: NodeId) -> Option<Self> {
+        let run = ledger.tool_run(node)?;
+        let call = ledger.call(run)?;
+        Some(Self { call: node, name: call.name.clone(), agent: agent(ledger, run.activation), arguments: call.args.clone() })
+    }
+}

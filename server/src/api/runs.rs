@@ -1,0 +1,130 @@
+//! `/api/runs`: start one, list those that are yours.
+
+use crate::access::Who;
+use crate::extract::{Asked, Input};
+use crate::problem::Problem;
+use crate::runs::Order;
+use crate::state::AppState;
+use crate::tighten::ClientPolicy;
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use countersign::journal::projection::{RunQuery, RunSummary};
+use countersign::{Reason, Status, Str};
+use serde::{Deserialize, Serialize};
+
+/// Most runs on one page of the list.
+const PAGE_MAX: usize = 200;
+
+/// A task, and how it is to be carried out.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct NewRun {
+    /// What is to be done.
+    task: String,
+    /// The mode in which it is to be carried out.
+    mode: Option<String>,
+    /// The profile that carries it out.
+    profile: Option<String>,
+    /// The conversation to which it belongs.
+    conversation: Option<String>,
+    /// The message that it fills.
+    message: Option<String>,
+    /// What is asked of the policy.
+    policy: Option<ClientPolicy>,
+    /// The same, where evidence is all that is asked.
+    finalization: Option<Finalization>,
+}
+
+/// What has to hold before the answer is final.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Finalization {
+    /// The answer has to rest on completed work.
+    require_execution_evidence: bool,
+}
+
+impl NewRun {
+    fn order(self) -> Result<Order, Problem> {
+        let mut policy = self.policy;
+        if let Some(asked) = self.finalization {
+            let said = policy.get_or_insert_default().require_execution_evidence.replace(asked.require_execution_evidence);
+            if said.is_some_and(|said| said != asked.require_execution_evidence) {
+                return Err(Problem::Refused("`policy` and `finalization` differ in `requireExecutionEvidence`; say it once".to_owned()));
+            }
+        }
+        let (conversation, message) = (self.conversation.map(Str::from), self.message.map(Str::from));
+        Ok(Order { task: self.task, profile: self.profile, mode: self.mode, conversation, message, policy })
+    }
+}
+
+/// How a run stands, on one line.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Line {
+    run: Str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation: Option<Str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<Str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<Str>,
+    mode: Str,
+    title: Str,
+    status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<Reason>,
+    started_ms: u64,
+    changed_ms: u64,
+    seq: u32,
+}
+
+impl From<RunSummary> for Line {
+    fn from(run: RunSummary) -> Self {
+        let RunSummary { run, conversation, message, owner: _, profile, mode, title, status, reason, started_ms, changed_ms, seq } = run;
+        Self { run, conversation, message, profile, mode, title, status, reason, started_ms, changed_ms, seq }
+    }
+}
+
+/// `POST /api/runs`.
+pub(super) async fn start(State(state): State<AppState>, Extension(who): Extension<Who>, Input(new): Input<NewRun>) -> Result<Response, Problem> {
+    let run = state.runs().start(&who, new.order()?).await?;
+    let place = HeaderValue::try_from(format!("/api/runs/{}", run.run)).map_err(|e| Problem::Malformed(e.to_string()))?;
+    Ok((StatusCode::CREATED, [(header::LOCATION, place)], Json(Line::from(run))).into_response())
+}
+
+/// Which runs to list.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Which {
+    /// Runs that stand so.
+    status: Option<Status>,
+    /// Runs of this mode.
+    mode: Option<String>,
+    /// Runs whose title contains this.
+    text: Option<String>,
+    /// Runs that began before then: milliseconds since the Unix epoch. Where a page goes on.
+    before: Option<u64>,
+    /// How many at most: 50, and up to 200.
+    limit: Option<usize>,
+}
+
+/// Runs, the newest first.
+#[derive(Serialize)]
+pub(super) struct Page {
+    runs: Vec<Line>,
+    /// What `before` is on the next page; missing on the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<u64>,
+}
+
+/// `GET /api/runs`.
+pub(super) async fn list(State(state): State<AppState>, Extension(who): Extension<Who>, Asked(which): Asked<Which>) -> Result<Json<Page>, Problem> {
+    let most = which.limit.unwrap_or(50).clamp(1, PAGE_MAX);
+    let (mode, text) = (which.mode.map(Str::from), which.text.map(Str::from));
+    let query = RunQuery { status: which.status, mode, text, before_ms: which.before, most, ..RunQuery::default() };
+    let runs: Vec<Line> = state.runs().list(&who, query).await?.into_iter().map(Line::from).collect();
+    let next = runs.last().filter(|_| runs.len() == most).map(|run| run.started_ms);
+    Ok(Json(Page { runs, next }))
+}

@@ -1,0 +1,31 @@
+//! `/session`: the page's exchange of the token for a cookie.
+
+use crate::access::Sessions;
+use crate::extract::Input;
+use crate::problem::Problem;
+use crate::state::AppState;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+
+/// The token, in a body: never in an address.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SignIn {
+    /// The token.
+    token: String,
+}
+
+/// `POST /session`.
+pub(super) async fn begin(State(state): State<AppState>, Input(sign_in): Input<SignIn>) -> Result<Response, Problem> {
+    let who = state.tokens().who(sign_in.token.trim()).ok_or(Problem::NoToken)?;
+    let id = state.sessions().begin(who).map_err(Problem::Busy)?;
+    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, Sessions::set_cookie(&id))]).into_response())
+}
+
+/// `DELETE /session`.
+pub(super) async fn end(State(state): State<AppState>, headers: HeaderMap) -> Response {
+    state.sessions().end(&headers);
+    (StatusCode::NO_CONTENT, [(header::SET_COOKIE, Sessions::drop_cookie())]).into_response()
+}

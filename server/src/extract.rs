@@ -1,0 +1,84 @@
+//! What a request says, read once at the border.
+
+use crate::access::Who;
+use crate::problem::Problem;
+use crate::state::AppState;
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::header;
+use axum::http::request::Parts;
+use countersign::journal::projection::RunSummary;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+use std::collections::HashMap;
+
+/// A JSON body.
+pub(crate) struct Input<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<AppState> for Input<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
+        let said = request.headers().get(header::CONTENT_TYPE).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+        let said = said.unwrap_or_default();
+        if said.split(';').next().unwrap_or_default().trim() != "application/json" {
+            return Err(Problem::NotJson(said));
+        }
+        let most = state.bounds().body_bytes;
+        let body = Limited::new(request.into_body(), most).collect().await;
+        let body = body.map_err(|why| match why.is::<LengthLimitError>() {
+            true => Problem::TooLarge(most),
+            false => Problem::Malformed(format!("the body did not arrive whole: {why}")),
+        })?;
+        serde_json::from_slice(&body.to_bytes()).map(Self).map_err(|why| Problem::Malformed(format!("the body cannot be read: {why}")))
+    }
+}
+
+/// What stands after the question mark.
+pub(crate) struct Asked<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequestParts<AppState> for Asked<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &AppState) -> Result<Self, Problem> {
+        let read = Query::<T>::try_from_uri(&parts.uri);
+        read.map(|Query(asked)| Self(asked)).map_err(|why| Problem::Malformed(why.body_text()))
+    }
+}
+
+/// The run that the path names, which belongs to whoever asks. There is no other way to a run.
+pub(crate) struct Owned {
+    pub(crate) who: Who,
+    pub(crate) run: RunSummary,
+}
+
+impl FromRequestParts<AppState> for Owned {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let who = parts.extensions.get::<Who>().cloned().ok_or(Problem::NoToken)?;
+        let named: Path<HashMap<String, String>> = Path::from_request_parts(parts, state).await.map_err(|why| Problem::Malformed(why.body_text()))?;
+        let run = named.get("run").map(String::as_str).unwrap_or_default();
+        Ok(Self { run: state.runs().owned(&who, run).await?, who })
+    }
+}
+
+/// Another part of the path, as it is written.
+pub(crate) struct Named(HashMap<String, String>);
+
+impl Named {
+    /// A node of the run's graph, named by its number.
+    pub(crate) fn node(&self, key: &'static str) -> Result<countersign::NodeId, Problem> {
+        let text = self.0.get(key).map(String::as_str).unwrap_or_default();
+        let node = text.parse().map(countersign::NodeId);
+        node.map_err(|_| Problem::Malformed(format!("`{text}` is no {key}; give the number that the run shows")))
+    }
+}
+
+impl FromRequestParts<AppState> for Named {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let read: Result<Path<HashMap<String, String>>, _> = Path::from_request_parts(parts, state).await;
+        read.map(|Path(named)| Self(named)).map_err(|why| Problem::Malformed(why.body_text()))
+    }
+}
