@@ -261,6 +261,8 @@ impl Handle {
     /// For whoever saw the driver end: nothing more can be told to it, and what it left unread is handed back, so
     /// that nothing said to a run is lost between its parking and its being taken up again.
     pub fn close(&self) -> Vec<Command> {
+        // A driver whose task died has not said so itself.
+        self.shared.tip.set(Tip { ended: true, ..self.shared.tip.get() });
         self.shared.inbox.close()
     }
 }

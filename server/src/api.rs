@@ -1,13 +1,16 @@
 //! The routes. Everything below `/api` needs a token or a session; what concerns one run goes through `Owned`.
 
+mod batch;
 mod card;
 mod events;
+mod gate;
 mod guard;
 mod runs;
 mod session;
 mod steer;
 mod stream;
 mod views;
+mod workflow;
 
 use crate::problem::Problem;
 use crate::state::AppState;
@@ -35,6 +38,10 @@ pub(crate) fn router(state: AppState) -> Router {
     let api = Router::new()
         .route("/api/runs", post(runs::start).get(runs::list))
         .nest("/api/runs/{run}", one)
+        .route("/api/batches", post(batch::start))
+        .route("/api/batches/{batch}", get(batch::show))
+        .route("/api/workflows", post(workflow::start))
+        .route("/api/gate", post(gate::decide))
         .route_layer(from_fn_with_state(state.clone(), guard::token));
     Router::new()
         .merge(api)

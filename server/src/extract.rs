@@ -72,6 +72,11 @@ impl Named {
         let node = text.parse().map(countersign::NodeId);
         node.map_err(|_| Problem::Malformed(format!("`{text}` is no {key}; give the number that the run shows")))
     }
+
+    /// A name.
+    pub(crate) fn name(&self, key: &'static str) -> &str {
+        self.0.get(key).map(String::as_str).unwrap_or_default()
+    }
 }
 
 impl FromRequestParts<AppState> for Named {

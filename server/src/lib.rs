@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`server`] | what a server is made of; accepts connections, and drains them |
 //! | [`runs`] | the one way to start, steer and take up a run |
+//! | [`batch`] | a queue of tasks, each of them such a run |
 //! | [`wire`] | from the records of a run to what a reader sees: pure |
 //! | [`hub`] | one a run: frames rendered once, and each reader's own place in them |
 //! | [`access`] | tokens, sessions, and whose a run is |
@@ -19,6 +20,7 @@
 
 pub mod access;
 mod api;
+pub mod batch;
 mod extract;
 pub mod hub;
 pub mod problem;

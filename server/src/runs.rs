@@ -150,6 +150,17 @@ impl Runs {
         Ok(hub.reader(after, follow))
     }
 
+    /// Waits until a run has no driver here: it has ended, or is parked.
+    pub async fn rest(&self, run: &Str) {
+        let slot = self.slot(run);
+        let handle = slot.handle.lock().await.clone();
+        if let Some(handle) = handle {
+            handle.beyond(u32::MAX).await;
+        }
+        drop(slot);
+        self.tidy(run);
+    }
+
     /// Lets nothing new begin, and waits until nothing is under way.
     pub async fn drain(&self) {
         self.leaving.store(true, Ordering::SeqCst);

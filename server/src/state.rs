@@ -1,6 +1,7 @@
 //! What every route shares.
 
 use crate::access::{Sessions, Tokens, Who, bearer};
+use crate::batch::Batches;
 use crate::runs::Runs;
 use axum::http::HeaderMap;
 use std::sync::Arc;
@@ -47,6 +48,7 @@ struct Parts {
     runs: Arc<Runs>,
     tokens: Tokens,
     sessions: Sessions,
+    batches: Batches,
     hosts: Vec<String>,
     bounds: Bounds,
     leaving: watch::Sender<bool>,
@@ -55,7 +57,7 @@ struct Parts {
 impl AppState {
     pub(crate) fn new(runs: Arc<Runs>, tokens: Tokens, hosts: Vec<String>, bounds: Bounds) -> Self {
         let leaving = watch::channel(false).0;
-        Self { parts: Arc::new(Parts { runs, tokens, sessions: Sessions::default(), hosts, bounds, leaving }) }
+        Self { parts: Arc::new(Parts { runs, tokens, sessions: Sessions::default(), batches: Batches::default(), hosts, bounds, leaving }) }
     }
 
     /// The runs.
@@ -71,6 +73,11 @@ impl AppState {
     /// Sessions of the page.
     pub fn sessions(&self) -> &Sessions {
         &self.parts.sessions
+    }
+
+    /// Batches.
+    pub fn batches(&self) -> &Batches {
+        &self.parts.batches
     }
 
     /// Names under which the server may be asked, beside `localhost` and addresses.

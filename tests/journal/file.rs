@@ -24,7 +24,11 @@ fn sql(path: &str, statement: &str) {
 #[tokio::test]
 async fn an_old_schema_opens_and_a_newer_one_is_refused() {
     let (_scratch, path, result) = file(None).await;
-    sql(&path, "DROP TABLE messages; DROP INDEX runs_by_mode; PRAGMA user_version = 1;");
+    sql(
+        &path,
+        "DROP TABLE messages; DROP INDEX runs_by_mode; DROP INDEX runs_by_owner;
+        ALTER TABLE runs DROP COLUMN owner; ALTER TABLE runs DROP COLUMN profile; PRAGMA user_version = 1;",
+    );
     let journal = SqliteJournal::open(&path).unwrap();
     assert_eq!(journal::read_all(&journal, "a").await.unwrap(), result.run.ledger().log());
     assert_eq!(journal.message("a").await.unwrap().unwrap().content, None);

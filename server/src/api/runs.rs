@@ -46,7 +46,8 @@ pub(super) struct Finalization {
 }
 
 impl NewRun {
-    fn order(self) -> Result<Order, Problem> {
+    /// What is asked of the run. `finalization` is `policy` by another name.
+    pub(super) fn order(self) -> Result<Order, Problem> {
         let mut policy = self.policy;
         if let Some(asked) = self.finalization {
             let said = policy.get_or_insert_default().require_execution_evidence.replace(asked.require_execution_evidence);
@@ -90,8 +91,13 @@ impl From<RunSummary> for Line {
 /// `POST /api/runs`.
 pub(super) async fn start(State(state): State<AppState>, Extension(who): Extension<Who>, Input(new): Input<NewRun>) -> Result<Response, Problem> {
     let run = state.runs().start(&who, new.order()?).await?;
-    let place = HeaderValue::try_from(format!("/api/runs/{}", run.run)).map_err(|e| Problem::Malformed(e.to_string()))?;
-    Ok((StatusCode::CREATED, [(header::LOCATION, place)], Json(Line::from(run))).into_response())
+    created(&run.run.clone(), Json(Line::from(run)))
+}
+
+/// A run was created, and stands there.
+pub(super) fn created(run: &str, body: impl IntoResponse) -> Result<Response, Problem> {
+    let place = HeaderValue::try_from(format!("/api/runs/{run}")).map_err(|e| Problem::Malformed(e.to_string()))?;
+    Ok((StatusCode::CREATED, [(header::LOCATION, place)], body).into_response())
 }
 
 /// Which runs to list.

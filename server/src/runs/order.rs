@@ -3,7 +3,8 @@
 use crate::problem::Problem;
 use crate::tighten::ClientPolicy;
 use countersign::journal::projection::RunSummary;
-use countersign::{Runner, Str};
+use countersign::{Gate, Runner, Str};
+use std::sync::Arc;
 
 /// Longest task, in bytes.
 const TASK_MAX: usize = 256 * 1024;
@@ -44,6 +45,13 @@ impl Profiles {
     /// Their names and modes.
     pub fn names(&self) -> impl Iterator<Item = (&Str, &Str)> {
         self.0.iter().map(|(name, runner)| (name, runner.mode()))
+    }
+
+    /// The gate of a profile; without a name, one with the built-in checks.
+    pub(crate) fn gate(&self, name: Option<&str>) -> Result<Arc<Gate>, Problem> {
+        let Some(name) = name else { return Ok(Arc::default()) };
+        let found = self.0.iter().find(|(profile, _)| **profile == *name).map(|(_, runner)| runner.gate().clone());
+        found.ok_or_else(|| Problem::Refused(format!("there is no profile `{name}`; there are: {}", self.known())))
     }
 
     /// Who carries an order out.

@@ -59,9 +59,9 @@ impl Projection {
         !matches!(self.phase(), Phase::InProgress | Phase::Verifying)
     }
 
-    /// Whether the run has ended for good.
+    /// Whether the run has ended for good, with the ruling that says so.
     pub fn has_ended(&self) -> bool {
-        self.run.as_ref().is_some_and(|run| run.ledger().has_ended())
+        matches!(self.phase(), Phase::Finalising | Phase::Completed | Phase::Failed | Phase::Cancelled)
     }
 
     /// Whether an activation's words may become the answer.
