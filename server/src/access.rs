@@ -22,6 +22,8 @@ pub struct Who(pub Str);
 pub struct Token {
     owner: Who,
     digest: [u8; 32],
+    /// Whether it was made here, and not chosen by the operator.
+    made_here: bool,
 }
 
 /// A token that cannot be used.
@@ -49,7 +51,7 @@ impl Token {
             return Err(TokenError::Signs);
         }
         let owner = Who(hex(&digest(&["owner", name.unwrap_or(secret)])[..8]).into());
-        Ok(Self { owner, digest: digest(&["token", secret]) })
+        Ok(Self { owner, digest: digest(&["token", secret]), made_here: false })
     }
 
     /// One of a file's lines: `SECRET`, or `NAME SECRET`.
@@ -64,7 +66,7 @@ impl Token {
     pub fn generate(name: &str) -> Result<(String, Self), TokenError> {
         let secret = random_name().map_err(TokenError::NoRandomness)?;
         let token = Self::new(Some(name), &secret)?;
-        Ok((secret, token))
+        Ok((secret, Self { made_here: true, ..token }))
     }
 
     /// To whom its runs belong.
@@ -86,6 +88,11 @@ impl Tokens {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether the operator chose each of them.
+    pub fn are_given(&self) -> bool {
+        self.0.iter().all(|token| !token.made_here)
     }
 
     /// Whose secret this is. Takes as long for a wrong one as for a right one.

@@ -42,6 +42,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/api/batches/{batch}", get(batch::show))
         .route("/api/workflows", post(workflow::start))
         .route("/api/gate", post(gate::decide))
+        .route_layer(from_fn_with_state(state.clone(), guard::redacted))
         .route_layer(from_fn_with_state(state.clone(), guard::token));
     Router::new()
         .merge(api)

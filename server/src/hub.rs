@@ -16,6 +16,7 @@ mod ring;
 
 pub use reader::{Follow, Reader};
 
+use crate::redact::Redactor;
 use crate::wire::Phase;
 use countersign::{EventStream, Gate, Journal, Str};
 use pump::Pump;
@@ -28,6 +29,7 @@ pub struct Hub {
     pub(crate) run: Str,
     pub(crate) gate: Arc<Gate>,
     pub(crate) journal: Arc<dyn Journal>,
+    redactor: Redactor,
     ring: Mutex<Ring>,
     /// How many frames there have been; wakes readers.
     tip: watch::Sender<u64>,
@@ -36,9 +38,9 @@ pub struct Hub {
 
 impl Hub {
     /// Begins to follow a run, from its first event.
-    pub fn open(run: Str, gate: Arc<Gate>, journal: Arc<dyn Journal>) -> Arc<Self> {
+    pub fn open(run: Str, gate: Arc<Gate>, journal: Arc<dyn Journal>, redactor: Redactor) -> Arc<Self> {
         let (drivers, attached) = mpsc::unbounded_channel();
-        let hub = Arc::new(Self { run, gate, journal, ring: Mutex::default(), tip: watch::channel(0).0, drivers });
+        let hub = Arc::new(Self { run, gate, journal, redactor, ring: Mutex::default(), tip: watch::channel(0).0, drivers });
         tokio::spawn(Pump::new(&hub, attached).run());
         hub
     }

@@ -15,6 +15,7 @@
 //! | [`hub`] | one a run: frames rendered once, and each reader's own place in them |
 //! | [`access`] | tokens, sessions, and whose a run is |
 //! | [`tighten`] | what a client may ask of the policy |
+//! | [`redact`], [`pace`] | what does not leave, and how often one may ask |
 //! | [`problem`] | what is wrong with a request, and the way out |
 //! | `api` | the routes |
 
@@ -23,7 +24,9 @@ mod api;
 pub mod batch;
 mod extract;
 pub mod hub;
+pub mod pace;
 pub mod problem;
+pub mod redact;
 pub mod runs;
 pub mod server;
 pub mod state;
@@ -32,6 +35,7 @@ pub mod wire;
 
 pub use access::{Token, Tokens};
 pub use problem::Problem;
+pub use redact::Redactor;
 pub use runs::{Order, Runs};
 pub use server::{ServeError, Server};
 pub use state::AppState;

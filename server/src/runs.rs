@@ -9,7 +9,10 @@ pub use order::{Order, Profiles};
 
 use crate::access::{Who, random_name};
 use crate::hub::{Follow, Hub, Reader};
+use crate::pace::Pace;
 use crate::problem::Problem;
+use crate::redact::Redactor;
+use crate::state::Bounds;
 use countersign::journal::projection::{RunQuery, RunSummary};
 use countersign::live::Command;
 use countersign::{Handle, Journal, Labels, LiveRun, NodeId, Run, Runner, Str};
@@ -26,20 +29,28 @@ pub struct Runs {
     profiles: Profiles,
     slots: DashMap<Str, Arc<Slot>>,
     most: usize,
+    redactor: Redactor,
+    starts: Pace,
     at_work: AtomicUsize,
     idle: Notify,
     leaving: AtomicBool,
 }
 
 impl Runs {
-    pub(crate) fn new(journal: Arc<dyn Journal>, profiles: Profiles, most: usize) -> Arc<Self> {
+    pub(crate) fn new(journal: Arc<dyn Journal>, profiles: Profiles, redactor: Redactor, bounds: &Bounds) -> Arc<Self> {
+        let (most, starts) = (bounds.runs, Pace::new(&bounds.rates));
         let (at_work, idle, leaving) = (AtomicUsize::new(0), Notify::new(), AtomicBool::new(false));
-        Arc::new(Self { journal, profiles, slots: DashMap::new(), most, at_work, idle, leaving })
+        Arc::new(Self { journal, profiles, slots: DashMap::new(), most, redactor, starts, at_work, idle, leaving })
     }
 
     /// The journal.
     pub fn journal(&self) -> &Arc<dyn Journal> {
         &self.journal
+    }
+
+    /// What is struck out of everything that leaves.
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
     }
 
     /// Who carries tasks out.
@@ -55,6 +66,7 @@ impl Runs {
     /// Starts a run. Whoever starts one, and for whatever purpose, starts it here.
     pub async fn start(self: &Arc<Self>, who: &Who, order: Order) -> Result<RunSummary, Problem> {
         self.may_begin()?;
+        self.starts.start(who)?;
         let (profile, runner) = self.profiles.choose(&order)?;
         let runner = match &order.policy {
             Some(asked) => runner.under(asked.tighten(runner.policy())?)?,
@@ -145,7 +157,7 @@ impl Runs {
         let slot = self.slot(&run.run);
         let handle = slot.handle.lock().await;
         let gate = self.profiles.of(run)?.gate().clone();
-        let hub = slot.hub(|| Hub::open(run.run.clone(), gate, self.journal.clone()), handle.as_ref());
+        let hub = slot.hub(|| Hub::open(run.run.clone(), gate, self.journal.clone(), self.redactor.clone()), handle.as_ref());
         drop(handle);
         Ok(hub.reader(after, follow))
     }

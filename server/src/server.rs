@@ -3,18 +3,20 @@
 use crate::access::{Token, Tokens};
 use crate::api;
 use crate::problem::Problem;
+use crate::redact::Redactor;
 use crate::runs::{Profiles, Runs};
 use crate::state::{AppState, Bounds};
 use axum::Router;
 use countersign::{Journal, Runner};
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tower::ServiceExt;
 
 /// A server that cannot be started.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +30,9 @@ pub enum ServeError {
     /// Anybody could come in.
     #[error("there is no token; add one with `token`")]
     NoToken,
+    /// It could be reached from elsewhere, and nobody has said by whom.
+    #[error("`{0}` can be reached from elsewhere: choose a token, or listen at a loopback address")]
+    Public(String),
     /// The address cannot be listened at.
     #[error("`{addr}` cannot be listened at: {why}")]
     Bind {
@@ -48,12 +53,20 @@ pub struct Server {
     tokens: Tokens,
     hosts: Vec<String>,
     bounds: Bounds,
+    redactor: Redactor,
 }
 
 impl Server {
     /// Begins with the journal of every run.
     pub fn new(journal: Arc<dyn Journal>) -> Self {
-        Self { journal, profiles: Profiles::default(), tokens: Tokens::default(), hosts: Vec::new(), bounds: Bounds::default() }
+        Self {
+            journal,
+            profiles: Profiles::default(),
+            tokens: Tokens::default(),
+            hosts: Vec::new(),
+            bounds: Bounds::default(),
+            redactor: Redactor::default(),
+        }
     }
 
     /// Adds a runner under a name. The first is asked where a task names nobody.
@@ -84,6 +97,13 @@ impl Server {
         self
     }
 
+    /// Sets what is struck out of everything that leaves, instead of what looks like a secret to us alone.
+    #[must_use]
+    pub fn redactor(mut self, redactor: Redactor) -> Self {
+        self.redactor = redactor;
+        self
+    }
+
     /// Listens, and takes up the runs whose process died under them. Nothing is answered until [`Bound::serve`].
     pub async fn bind(self, addr: &str) -> Result<Bound, ServeError> {
         let mut names: Vec<&str> = self.profiles.names().map(|(name, _)| &**name).collect();
@@ -100,7 +120,10 @@ impl Server {
         let failed = |why| ServeError::Bind { addr: addr.to_owned(), why };
         let listener = TcpListener::bind(addr).await.map_err(failed)?;
         let local = listener.local_addr().map_err(failed)?;
-        let runs = Runs::new(self.journal, self.profiles, self.bounds.runs);
+        if !local.ip().is_loopback() && !self.tokens.are_given() {
+            return Err(ServeError::Public(addr.to_owned()));
+        }
+        let runs = Runs::new(self.journal, self.profiles, self.redactor, &self.bounds);
         let state = AppState::new(runs, self.tokens, self.hosts, self.bounds);
         let recovered = state.runs().recover().await?;
         Ok(Bound { listener, local, state, recovered })
@@ -148,7 +171,9 @@ impl Bound {
                 accepted = listener.accept() => accepted,
             };
             match (accepted, seat) {
-                (Ok((stream, _)), Ok(seat)) => drop(tokio::spawn(converse(stream, router.clone(), bounds.clone(), state.leaving(), seat))),
+                (Ok((stream, from)), Ok(seat)) => {
+                    drop(tokio::spawn(converse(stream, from.ip(), router.clone(), bounds.clone(), state.leaving(), seat)))
+                }
                 // Out of file descriptors, as often as not: they come back.
                 (Err(why), _) => {
                     tracing::warn!(%why, "a connection was not taken");
@@ -169,13 +194,21 @@ impl Bound {
     }
 }
 
+/// The address at the other end of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) IpAddr);
+
 /// One connection, until it ends or the server leaves.
-async fn converse(stream: TcpStream, router: Router, bounds: Bounds, mut leaving: watch::Receiver<bool>, seat: OwnedSemaphorePermit) {
+async fn converse(stream: TcpStream, from: IpAddr, router: Router, bounds: Bounds, mut leaving: watch::Receiver<bool>, seat: OwnedSemaphorePermit) {
     // Frames are small, and somebody waits for each.
     let _ = stream.set_nodelay(true);
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(bounds.header_patience).max_buf_size(bounds.header_bytes);
-    let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
+        request.extensions_mut().insert(Peer(from));
+        router.clone().oneshot(request)
+    });
+    let connection = http.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
     let mut asked = false;
     loop {

@@ -2,6 +2,8 @@
 
 use crate::access::{Sessions, Tokens, Who, bearer};
 use crate::batch::Batches;
+use crate::pace::{Pace, Rates};
+use crate::redact::Redactor;
 use crate::runs::Runs;
 use axum::http::HeaderMap;
 use std::sync::Arc;
@@ -19,6 +21,8 @@ pub struct Bounds {
     pub connections: usize,
     /// Runs under way at the same time.
     pub runs: usize,
+    /// How often somebody may ask.
+    pub rates: Rates,
     /// How long a connection may take to send its headers.
     pub header_patience: Duration,
     /// How long runs may go on once the server is to go down. What is not done by then goes on when it is back.
@@ -32,6 +36,7 @@ impl Default for Bounds {
             header_bytes: 16 << 10,
             connections: 10_000,
             runs: 1_000,
+            rates: Rates::default(),
             header_patience: Duration::from_secs(10),
             drain: Duration::from_secs(10),
         }
@@ -51,13 +56,14 @@ struct Parts {
     batches: Batches,
     hosts: Vec<String>,
     bounds: Bounds,
+    pace: Pace,
     leaving: watch::Sender<bool>,
 }
 
 impl AppState {
     pub(crate) fn new(runs: Arc<Runs>, tokens: Tokens, hosts: Vec<String>, bounds: Bounds) -> Self {
-        let leaving = watch::channel(false).0;
-        Self { parts: Arc::new(Parts { runs, tokens, sessions: Sessions::default(), batches: Batches::default(), hosts, bounds, leaving }) }
+        let (leaving, pace) = (watch::channel(false).0, Pace::new(&bounds.rates));
+        Self { parts: Arc::new(Parts { pace, runs, tokens, sessions: Sessions::default(), batches: Batches::default(), hosts, bounds, leaving }) }
     }
 
     /// The runs.
@@ -88,6 +94,16 @@ impl AppState {
     /// How much at a time.
     pub fn bounds(&self) -> &Bounds {
         &self.parts.bounds
+    }
+
+    /// How often somebody may ask.
+    pub fn pace(&self) -> &Pace {
+        &self.parts.pace
+    }
+
+    /// What is struck out of everything that leaves.
+    pub fn redactor(&self) -> &Redactor {
+        self.runs().redactor()
     }
 
     /// Who sent a request: by its token, or by the session of the page.

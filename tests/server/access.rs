@@ -1,7 +1,14 @@
 //! Who may come in, from where, and to whose runs.
 
-use super::{ANN, BOB, Served, served};
+use super::http::Client;
+use super::{ANN, BOB, Served, runner, serve, served, server};
+use countersign::{Journal, MemoryJournal, ModelReply, ModelRequest, Policy, Single};
+use countersign_examples::suite::cast::{call, looker, say, stage, turn};
+use countersign_server::pace::{Rate, Rates};
+use countersign_server::state::Bounds;
+use countersign_server::{ServeError, Server, Token};
 use serde_json::json;
+use std::sync::Arc;
 
 /// Every route that concerns one run, with something that could be said there.
 fn routes(run: &str) -> Vec<(&'static str, String, Option<&'static str>)> {
@@ -142,5 +149,91 @@ async fn what_is_too_large_or_no_json_is_refused() {
     assert_eq!((nowhere.status, nowhere.problem()), (404, "there is nothing at `/api/nothing`; `/openapi.json` lists what there is".to_owned()));
     let method = served.client.send("DELETE", "/api/runs", &[], None).await;
     assert_eq!(method.status, 405);
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn an_address_that_can_be_reached_from_elsewhere_needs_a_chosen_token() {
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    let with = |token: Token| Server::new(journal.clone()).profile("looks", &runner("looks")).token(token);
+    let (_, made) = Token::generate("local").unwrap();
+    let refused = with(made.clone()).bind("0.0.0.0:0").await.err().unwrap();
+    assert!(matches!(&refused, ServeError::Public(addr) if addr == "0.0.0.0:0"), "{refused}");
+    assert!(with(made).bind("127.0.0.1:0").await.is_ok());
+    assert!(with(Token::new(None, ANN).unwrap()).bind("0.0.0.0:0").await.is_ok());
+    let nobody = Server::new(journal.clone()).profile("looks", &runner("looks")).bind("127.0.0.1:0").await;
+    assert!(matches!(nobody, Err(ServeError::NoToken)));
+}
+
+#[tokio::test]
+async fn who_asks_too_often_is_asked_to_wait_and_others_are_not() {
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    let rates = Rates { requests: Rate::new(1, 5), starts: Rate::new(1, 2), strangers: Rate::new(1, 3) };
+    let served = serve(server(journal.clone()).bounds(Bounds { rates, ..Bounds::default() }), journal).await;
+    let many = async |client: &Client, times: usize| {
+        let mut statuses = Vec::new();
+        for _ in 0..times {
+            statuses.push(client.get("/api/runs").await.status);
+        }
+        statuses
+    };
+    let asked = many(&served.client, 12).await;
+    assert!(asked.starts_with(&[200; 5]) && asked.contains(&429), "{asked:?}");
+    let late = served.client.get("/api/runs").await;
+    assert_eq!(late.headers["retry-after"], "1");
+    let other = served.client.as_(BOB);
+    assert_eq!(other.get("/api/runs").await.status, 200);
+    let guesses = many(&served.client.as_("not-a-token-of-anybody"), 8).await;
+    assert!(guesses.starts_with(&[401; 3]) && guesses.contains(&429), "{guesses:?}");
+    served.stop().await;
+}
+
+/// Shows what it was given: a model and a tool that have secrets and scripts in their mouths.
+fn talks(r: &ModelRequest) -> ModelReply {
+    match turn(r) {
+        0 => call("look", &format!("{SECRET} <script>alert(1)</script>")),
+        _ => say(&format!("The key is {SECRET}, and <img src=x onerror=alert(1)>.")),
+    }
+}
+
+const SECRET: &str = "sk-live-abcdefghijklmnop0123456789";
+
+#[tokio::test]
+async fn no_secret_leaves_the_server_and_no_script_is_sent_as_one() {
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    let talker = stage(Single::default(), talks).agent(looker("main")).policy(Policy::execution()).build().unwrap();
+    let served = serve(server(journal.clone()).profile("talks", &talker), journal).await;
+    let task = format!("Look with Authorization: Bearer abcdefghijklmnop0123 and {SECRET}.");
+    let begun = served.client.post("/api/runs", &json!({ "task": task, "profile": "talks" })).await;
+    let run = begun.json()["run"].as_str().unwrap().to_owned();
+    let mut stream = served.client.stream(&format!("/api/runs/{run}/stream"), &[]).await;
+    let frames = stream.all().await;
+    assert!(frames.iter().any(|frame| frame.data["content"].as_str().is_some_and(|text| text.contains("[redacted]"))), "{frames:#?}");
+    let mut sent = vec![begun.text(), String::from_utf8(stream.raw).unwrap()];
+    let paths = [
+        "",
+        "/events",
+        "/decision",
+        "/report",
+        "/report?format=markdown",
+        "/graph",
+        "/graph?format=svg",
+        "/graph?format=mermaid",
+        "/graph?format=dot",
+    ];
+    for path in paths {
+        let answer = served.client.get(&format!("/api/runs/{run}{path}")).await;
+        assert_eq!(answer.status, 200, "{path}");
+        if answer.headers["content-type"] == "image/svg+xml" {
+            assert!(!answer.text().contains("<script") && !answer.text().contains("<img"), "{}", answer.text());
+        } else {
+            assert!(!answer.headers["content-type"].to_str().unwrap().contains("html"), "{path}");
+        }
+        sent.push(answer.text());
+    }
+    sent.push(served.client.get("/api/runs").await.text());
+    for text in sent {
+        assert!(!text.contains(SECRET) && !text.contains("abcdefghijklmnop0123"), "{text}");
+    }
     served.stop().await;
 }

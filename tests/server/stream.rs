@@ -5,6 +5,7 @@ use super::{served, server};
 use bytes::Bytes;
 use countersign::{Journal, MemoryJournal, ModelReply, ModelRequest, Policy, Single};
 use countersign_examples::suite::cast::{call, looker, say, stage, turn};
+use countersign_server::Redactor;
 use countersign_server::hub::{Follow, Hub};
 use serde_json::json;
 use std::sync::Arc;
@@ -88,7 +89,7 @@ async fn a_slow_reader_loses_no_event_and_holds_nobody_up() {
     let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
     let runner = stage(Single::default(), looks_long).agent(looker("main")).policy(Policy::execution()).journal(journal.clone()).build().unwrap();
     let live = runner.start("long", "Look at all of it.").unwrap();
-    let hub = Hub::open("long".into(), runner.gate().clone(), journal);
+    let hub = Hub::open("long".into(), runner.gate().clone(), journal, Redactor::default());
     hub.attach(live.events(0));
     let (mut slow, mut quick) = (hub.reader(0, Follow::ToTheEnd), hub.reader(0, Follow::ToTheEnd));
     let first = slow.next().await.unwrap();

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use countersign::event::GuardVerdict;
 use countersign::{Batch, Event, Journal, MemoryJournal, NodeId, ROOT, Run, Status, Str};
 use countersign_examples::suite::{row::folder, rows};
+use countersign_server::Redactor;
 use countersign_server::hub::{Follow, Hub};
 use countersign_server::wire::{Phase, Previews, Projection, WireEvent, frame};
 use proptest::prelude::*;
@@ -131,7 +132,7 @@ async fn a_preview_that_is_refused_is_taken_back_before_its_ruling_is_told() {
 async fn the_last_frame_of_an_event_has_its_number_and_a_delta_never_has_one() {
     for (name, run) in runs().await {
         for (seq, events) in shown(&run) {
-            let Some(bytes) = frame(seq, &events) else { continue };
+            let Some(bytes) = frame(seq, &events, &Redactor::default()) else { continue };
             let text = String::from_utf8(bytes.to_vec()).unwrap();
             let frames: Vec<&str> = text.trim_end().split("\n\n").collect();
             assert_eq!(frames.len(), events.len(), "{name}");
@@ -151,8 +152,9 @@ async fn whoever_comes_back_gets_the_rest_exactly_once() {
         let Some(Event::RunStarted(start)) = log.first().map(|r| &r.event) else { panic!("{name}") };
         let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
         journal.append(Batch { answer: run.final_answer(), ..Batch::new(&start.run, 0, log) }).await.unwrap();
-        let whole: Vec<(u32, Bytes)> = shown(&run).iter().filter_map(|(seq, events)| Some((*seq, frame(*seq, events)?))).collect();
-        let hub = Hub::open(start.run.clone(), run.gate().clone(), journal);
+        let whole: Vec<(u32, Bytes)> =
+            shown(&run).iter().filter_map(|(seq, events)| Some((*seq, frame(*seq, events, &Redactor::default())?))).collect();
+        let hub = Hub::open(start.run.clone(), run.gate().clone(), journal, Redactor::default());
         for after in 0..=run.ledger().seq() {
             let mut reader = hub.reader(after, Follow::ToRest);
             let rest: Vec<&Bytes> = whole.iter().filter(|(seq, _)| *seq > after).map(|(_, bytes)| bytes).collect();
@@ -239,7 +241,7 @@ async fn a_preview_is_shown_of_whoever_concludes_alone_and_begins_before_it_goes
         for step in steps {
             let shown = match step {
                 Step::Delta(activation) => {
-                    let shown = previews.delta(&projection, NodeId(activation), &"word".into());
+                    let shown = previews.delta(&projection, NodeId(activation), &"word after word after word ".into());
                     prop_assert_eq!(!shown.is_empty(), projection.may_conclude(NodeId(activation)));
                     if !shown.is_empty() {
                         let begins = open.replace(activation) != Some(activation);

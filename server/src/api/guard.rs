@@ -1,11 +1,15 @@
 //! What every request has to pass, and what every response is sent with.
 
 use crate::problem::Problem;
+use crate::server::Peer;
 use crate::state::AppState;
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use http_body_util::BodyExt;
+use std::borrow::Cow;
 use std::net::IpAddr;
 
 /// What the page may load and do: nothing that did not come with it.
@@ -14,13 +18,39 @@ const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src '
 
 /// Lets whoever has a token or a session pass, and says who it is.
 pub(super) async fn token(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
-    match state.who(request.headers()) {
-        Some(who) => {
+    let known = match state.who(request.headers()) {
+        Some(who) => state.pace().request(&who).map(|()| who),
+        None => Err(stranger(&state, &request)),
+    };
+    match known {
+        Ok(who) => {
             request.extensions_mut().insert(who);
             next.run(request).await
         }
-        None => Problem::NoToken.into_response(),
+        Err(problem) => problem.into_response(),
     }
+}
+
+/// What somebody is told who has no token, or a wrong one.
+fn stranger(state: &AppState, request: &Request) -> Problem {
+    let paced = request.extensions().get::<Peer>().map_or(Ok(()), |Peer(from)| state.pace().stranger(*from));
+    paced.err().unwrap_or(Problem::NoToken)
+}
+
+/// Strikes secrets out of what is sent. Streams are not among it: their frames were struck when they were made.
+pub(super) async fn redacted(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let (head, body) = next.run(request).await.into_parts();
+    if head.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream") {
+        return Response::from_parts(head, body);
+    }
+    let Ok(whole) = body.collect().await.map(http_body_util::Collected::to_bytes) else { return Problem::Leaving.into_response() };
+    let struck = match std::str::from_utf8(&whole).map(|text| state.redactor().strike(text)) {
+        Ok(Cow::Owned(text)) => Body::from(text),
+        Ok(Cow::Borrowed(_)) | Err(_) => Body::from(whole.clone()),
+    };
+    let mut response = Response::from_parts(head, struck);
+    response.headers_mut().remove(header::CONTENT_LENGTH);
+    response
 }
 
 /// Refuses what came under a foreign name (a name that somebody made point here) or from a page of somebody else.

@@ -3,7 +3,9 @@
 use crate::access::Sessions;
 use crate::extract::Input;
 use crate::problem::Problem;
+use crate::server::Peer;
 use crate::state::AppState;
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -18,8 +20,11 @@ pub(super) struct SignIn {
 }
 
 /// `POST /session`.
-pub(super) async fn begin(State(state): State<AppState>, Input(sign_in): Input<SignIn>) -> Result<Response, Problem> {
-    let who = state.tokens().who(sign_in.token.trim()).ok_or(Problem::NoToken)?;
+pub(super) async fn begin(State(state): State<AppState>, peer: Option<Extension<Peer>>, Input(sign_in): Input<SignIn>) -> Result<Response, Problem> {
+    let Some(who) = state.tokens().who(sign_in.token.trim()) else {
+        peer.map_or(Ok(()), |Extension(Peer(from))| state.pace().stranger(from))?;
+        return Err(Problem::NoToken);
+    };
     let id = state.sessions().begin(who).map_err(Problem::Busy)?;
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, Sessions::set_cookie(&id))]).into_response())
 }

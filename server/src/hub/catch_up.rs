@@ -33,7 +33,7 @@ impl CatchUp {
                 continue;
             };
             let events = self.projection.take(&record).map_err(|e| e.to_string())?;
-            if let Some(bytes) = frame(record.seq, &events).filter(|_| record.seq > after) {
+            if let Some(bytes) = frame(record.seq, &events, &hub.redactor).filter(|_| record.seq > after) {
                 return Ok(Some((record.seq, bytes)));
             }
         }

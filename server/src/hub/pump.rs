@@ -122,7 +122,7 @@ impl Pump {
                     self.source = Source::Parked { wait: Duration::ZERO };
                 }
                 hub.change(|ring| {
-                    if let Some(bytes) = frame(record.seq, &events) {
+                    if let Some(bytes) = frame(record.seq, &events, &hub.redactor) {
                         ring.push(Entry { seq: Some(record.seq), bytes });
                     }
                     (ring.seq, ring.phase, ring.rests) = (record.seq, self.projection.phase(), false);
@@ -136,7 +136,7 @@ impl Pump {
     fn preview(&self, hub: &Hub, events: &[WireEvent]) {
         if !events.is_empty() {
             hub.change(|ring| {
-                ring.push(Entry { seq: None, bytes: preview_frame(events) });
+                ring.push(Entry { seq: None, bytes: preview_frame(events, &hub.redactor) });
                 ring.previewing = self.previews.is_open();
             });
         }

@@ -128,7 +128,7 @@ impl Reader {
     }
 
     fn lagged(&self) -> Bytes {
-        preview_frame(&[WireEvent::Lagged { resume_after: self.after }])
+        preview_frame(&[WireEvent::Lagged { resume_after: self.after }], &self.hub.redactor)
     }
 
     /// The last frame.
@@ -137,7 +137,7 @@ impl Reader {
             tracing::warn!(run = &*self.hub.run, why, "a run cannot be shown any further");
         }
         self.place = Place::Over;
-        preview_frame(&[WireEvent::Done { seq: self.after }])
+        preview_frame(&[WireEvent::Done { seq: self.after }], &self.hub.redactor)
     }
 }
 

@@ -37,8 +37,8 @@ pub enum WireEvent {
     Thinking {
         /// Whose it is.
         agent: Str,
-        /// The words.
-        text: Str,
+        /// The words, at most 16 KiB of them.
+        text: String,
     },
     /// A tool was called.
     ToolCall {
@@ -50,8 +50,8 @@ pub enum WireEvent {
         agent: Str,
         /// The tool.
         name: Str,
-        /// Its arguments: JSON text.
-        arguments: Str,
+        /// Its arguments: JSON text, at most 16 KiB of it.
+        arguments: String,
     },
     /// A tool run or a job has its outcome.
     ToolResult {

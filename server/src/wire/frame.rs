@@ -1,38 +1,40 @@
 //! Frames of a stream of server-sent events.
 
 use super::event::WireEvent;
+use crate::redact::Redactor;
 use bytes::Bytes;
 
 /// Says that the stream is alive, and nothing else.
 pub const BEAT: Bytes = Bytes::from_static(b": beat\n\n");
 
-/// What one record is on the wire: its last event carries the record's number, so that whoever comes back with it
-/// has seen all of the record. Nothing where there are no events.
-pub fn frame(seq: u32, events: &[WireEvent]) -> Option<Bytes> {
+/// What one record is on the wire, without secrets: its last event carries the record's number, so that whoever comes
+/// back with it has seen all of the record. Nothing where there are no events.
+pub fn frame(seq: u32, events: &[WireEvent], redactor: &Redactor) -> Option<Bytes> {
     let (last, rest) = events.split_last()?;
-    let mut text = Vec::with_capacity(256 * events.len());
-    rest.iter().for_each(|event| write(&mut text, event, None));
-    write(&mut text, last, Some(seq));
+    let mut text = String::with_capacity(256 * events.len());
+    rest.iter().for_each(|event| write(&mut text, event, None, redactor));
+    write(&mut text, last, Some(seq), redactor);
     Some(text.into())
 }
 
 /// Events that stand for no record: none has an id.
-pub fn preview_frame(events: &[WireEvent]) -> Bytes {
-    let mut text = Vec::with_capacity(96 * events.len());
-    events.iter().for_each(|event| write(&mut text, event, None));
+pub fn preview_frame(events: &[WireEvent], redactor: &Redactor) -> Bytes {
+    let mut text = String::with_capacity(96 * events.len());
+    events.iter().for_each(|event| write(&mut text, event, None, redactor));
     text.into()
 }
 
-fn write(text: &mut Vec<u8>, event: &WireEvent, id: Option<u32>) {
-    text.extend_from_slice(b"event: ");
-    text.extend_from_slice(event.name().as_bytes());
+fn write(text: &mut String, event: &WireEvent, id: Option<u32>, redactor: &Redactor) {
+    text.push_str("event: ");
+    text.push_str(event.name());
     if let Some(id) = id {
-        text.extend_from_slice(b"\nid: ");
-        text.extend_from_slice(id.to_string().as_bytes());
+        text.push_str("\nid: ");
+        text.push_str(&id.to_string());
     }
-    text.extend_from_slice(b"\ndata: ");
+    text.push_str("\ndata: ");
     // JSON has no raw line breaks, so it is one line of data. These types have no maps with keys of other kinds, so
     // writing them does not fail.
-    let _ = serde_json::to_writer(&mut *text, event);
-    text.extend_from_slice(b"\n\n");
+    let data = serde_json::to_string(event).unwrap_or_default();
+    text.push_str(&redactor.strike(&data));
+    text.push_str("\n\n");
 }

@@ -56,7 +56,7 @@ fn started(view: &View<'_>, agent: &Str) -> Vec<WireEvent> {
 fn replied(view: &View<'_>, activation: NodeId, text: &Str, reasoning: Option<Str>, calls: &[Call]) -> Vec<WireEvent> {
     let agent = view.agent(activation);
     let said = Some(text.clone()).filter(|text| !calls.is_empty() && !text.trim().is_empty());
-    let thoughts = reasoning.into_iter().chain(said).map(|text| WireEvent::Thinking { agent: agent.clone(), text });
+    let thoughts = reasoning.into_iter().chain(said).map(|text| WireEvent::Thinking { agent: agent.clone(), text: clipped(&text) });
     let made = view.ledger.activation(activation).map(|a| a.calls.clone()).unwrap_or_default();
     let acts = made.map(NodeId).filter_map(|node| called(view, view.ledger.tool_run(node)?));
     thoughts.chain(acts).collect()
@@ -72,7 +72,7 @@ fn called(view: &View<'_>, run: &ToolRun) -> Option<WireEvent> {
             reference: view.ledger.reference(run.id),
             agent: view.agent(run.activation),
             name: call.name.clone(),
-            arguments: call.args.clone(),
+            arguments: clipped(&call.args),
         }),
         CallKind::Transfer => Some(WireEvent::Transfer { call: run.id, to: target(&call.name), returned: false }),
         CallKind::Terminal | CallKind::Loop => None,
