@@ -117,6 +117,7 @@ impl Rollout {
         match status {
             Some(_) => tale.exited(id, status, &said),
             None if said.starts_with("aborted by user") => tale.returned(id, Outcome::Cancelled, &said),
+            None if said.starts_with("unsupported call: ") => tale.returned(id, Outcome::Failed, &said),
             None => tale.returned(id, outcome_of(&said), &said),
         }
         if tale.witness().asks_user(id) {
