@@ -55,6 +55,15 @@ pub enum Command {
         /// Who says so.
         by: Str,
     },
+    /// A result of a call that nobody waits for any more: recorded, and changes nothing.
+    Late {
+        /// The call.
+        call: NodeId,
+        /// How it ended after all.
+        outcome: countersign_core::Outcome,
+        /// What came.
+        text: Str,
+    },
     /// State changed outside the run.
     Edited {
         /// By whom.
@@ -76,8 +85,15 @@ pub(crate) struct Shared {
     pub(crate) run: Str,
     pub(crate) tip: TipCell,
     /// Made by the first who listens.
-    pub(crate) deltas: OnceLock<broadcast::Sender<(NodeId, Str)>>,
+    pub(crate) deltas: OnceLock<broadcast::Sender<Preview>>,
     pub(crate) inbox: Inbox,
+}
+
+/// What is shown and not recorded.
+#[derive(Clone, Debug)]
+pub(crate) enum Preview {
+    Text { activation: NodeId, text: Str },
+    Progress { call: NodeId, text: Str },
 }
 
 /// The tip, and who waits for it to move.
@@ -100,6 +116,10 @@ impl TipCell {
         if self.heard.load(Ordering::SeqCst) {
             self.moved.notify_waiters();
         }
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::SeqCst)
     }
 
     fn get(&self) -> Tip {
@@ -143,23 +163,36 @@ struct Queue {
 }
 
 impl Inbox {
-    /// Hands a command back where nobody reads it any more.
-    fn put(&self, command: Command) -> Result<(), Command> {
+    /// Hands a command back where nobody reads it any more. A late result is taken all the same: whoever brings it sees
+    /// that the driver has ended, and records it.
+    pub(crate) fn put(&self, command: Command) -> Result<(), Command> {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        if queue.closed {
+        if queue.closed && !matches!(command, Command::Late { .. }) {
             return Err(command);
         }
         queue.unread.push_back(command);
         drop(queue);
-        self.waiting.store(true, Ordering::Release);
+        // In one order with the tip's end: either the driver sees this, or whoever put it sees that the driver has ended.
+        self.waiting.store(true, Ordering::SeqCst);
         self.arrived.notify_one();
         Ok(())
     }
 
+    /// Nobody reads it any more: what was not read is handed back, late results apart.
     fn close(&self) -> Vec<Command> {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.closed = true;
-        queue.unread.drain(..).collect()
+        let (late, unread) = queue.unread.drain(..).partition(|command| matches!(command, Command::Late { .. }));
+        queue.unread = late;
+        Vec::from(unread)
+    }
+
+    /// Late results that were not read, and nothing else.
+    pub(crate) fn take_late(&self) -> Vec<Command> {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let (late, unread): (VecDeque<_>, VecDeque<_>) = queue.unread.drain(..).partition(|command| matches!(command, Command::Late { .. }));
+        queue.unread = unread;
+        late.into()
     }
 
     /// The oldest command that was not read yet.
@@ -171,6 +204,10 @@ impl Inbox {
         let command = queue.unread.pop_front();
         self.waiting.store(!queue.unread.is_empty(), Ordering::Release);
         command
+    }
+
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.waiting.load(Ordering::SeqCst)
     }
 
     /// Waits until there is something to read.
@@ -279,6 +316,13 @@ pub enum Streamed {
         /// The text.
         text: Str,
     },
+    /// How far a tool says that its call is. Not recorded.
+    Progress {
+        /// The call.
+        call: NodeId,
+        /// In words.
+        text: Str,
+    },
     /// Pieces of text were missed; events never are. Go on from the last event.
     Lagged {
         /// The last event that was handed on.
@@ -290,7 +334,7 @@ pub enum Streamed {
 pub struct EventStream {
     shared: Arc<Shared>,
     journal: Arc<dyn Journal>,
-    deltas: broadcast::Receiver<(NodeId, Str)>,
+    deltas: broadcast::Receiver<Preview>,
     after: u32,
     buffer: VecDeque<Arc<Record>>,
 }
@@ -316,7 +360,8 @@ impl EventStream {
             tokio::select! {
                 () = self.shared.tip.beyond(self.after) => {}
                 delta = self.deltas.recv() => match delta {
-                    Ok((activation, text)) => return Some(Ok(Streamed::Delta { activation, text })),
+                    Ok(Preview::Text { activation, text }) => return Some(Ok(Streamed::Delta { activation, text })),
+                    Ok(Preview::Progress { call, text }) => return Some(Ok(Streamed::Progress { call, text })),
                     Err(_) => return Some(Ok(Streamed::Lagged { resume_after: self.after })),
                 },
             }
