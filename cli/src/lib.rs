@@ -4,6 +4,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `config`, `run` | carries a task out, by a file (feature `run`) |
+//! | `serve` | serves runs over HTTP, by the same file (feature `serve`) |
 //! | [`view`] | a run in the terminal: tree, lines or JSON, and what a person is asked |
 //! | [`init`] | writes such a file |
 //! | [`source`] | opens a journal file, or a log of one event a line |
@@ -25,6 +26,8 @@ pub mod replay;
 #[cfg(feature = "run")]
 pub mod run;
 pub mod runs;
+#[cfg(feature = "serve")]
+pub mod serve;
 pub mod show;
 pub mod source;
 pub mod verify;

@@ -18,6 +18,9 @@ enum Command {
     /// Carries out a task.
     #[cfg(feature = "run")]
     Run(countersign_cli::run::RunArgs),
+    /// Serves runs over HTTP, with a page to watch and approve them.
+    #[cfg(feature = "serve")]
+    Serve(countersign_cli::serve::ServeArgs),
     /// Writes a configuration file to start from.
     Init(init::InitArgs),
     /// Lists the runs of a journal, the newest first.
@@ -41,6 +44,8 @@ fn main() -> ExitCode {
     let done = match Args::parse().command {
         #[cfg(feature = "run")]
         Command::Run(args) => countersign_cli::run::run(&args, &mut out),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => countersign_cli::serve::run(&args, &mut out),
         Command::Init(args) => init::run(&args, &mut out),
         Command::Runs(args) => runs::run(&args, &mut out),
         Command::Show(args) => show::run(&args, &mut out),

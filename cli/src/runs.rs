@@ -54,6 +54,7 @@ pub fn run(args: &RunsArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
     let query = RunQuery {
         status: args.status,
         mode: args.mode.as_deref().map(Into::into),
+        owner: None,
         conversation: args.conversation.as_deref().map(Into::into),
         since_ms: args.since.map(ago_ms),
         before_ms: args.before.map(ago_ms),

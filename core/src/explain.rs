@@ -7,7 +7,7 @@ mod reason;
 pub(crate) mod words;
 
 pub(crate) use cause::is_open;
-pub(crate) use reason::in_words;
+pub use reason::in_words;
 
 use crate::decision::{Decision, Finding, Next};
 use crate::event::Event;

@@ -6,14 +6,14 @@ use countersign_core::event::{Exchange, History};
 use countersign_core::{Event, Limits, Str};
 
 /// What was said in a conversation so far, as its journal has it: the newest runs, as many as the limits take, the
-/// oldest first. `None` where there are none, as in a conversation that begins.
+/// oldest first. With an owner, among that one's runs alone. `None` where there are none, as in a conversation that begins.
 ///
 /// An answer comes from a message that is finalized, and from nothing else. A run that does not fit as a whole is left
 /// out with all that are older.
-pub async fn history(journal: &dyn Journal, conversation: &str, limits: &Limits) -> Result<Option<History>, JournalError> {
+pub async fn history(journal: &dyn Journal, conversation: &str, owner: Option<&Str>, limits: &Limits) -> Result<Option<History>, JournalError> {
     let most = limits.history_runs as usize;
     // One more than are told shows whether there are more.
-    let query = RunQuery { conversation: Some(conversation.into()), most: most.saturating_add(1), ..RunQuery::default() };
+    let query = RunQuery { conversation: Some(conversation.into()), owner: owner.cloned(), most: most.saturating_add(1), ..RunQuery::default() };
     let runs = journal.list(&query).await?;
     let mut history = History { cut: runs.len() > most, exchanges: Vec::new() };
     let mut room = limits.history_bytes as usize;

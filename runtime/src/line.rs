@@ -55,7 +55,8 @@ impl Line {
         match end.shared.upgrade() {
             None => record(&end.parts, &end.run, &[late]).await,
             Some(shared) => {
-                shared.inbox.put(Command::Late { call: late.call, outcome, text: late.text });
+                // It is taken even where nothing else is.
+                let _ = shared.inbox.put(Command::Late { call: late.call, outcome, text: late.text });
                 // A driver that has ended reads nothing more.
                 if shared.tip.has_ended() { hand_over(&end.parts, &shared).await } else { Ok(()) }
             }
@@ -79,7 +80,7 @@ struct Late {
 /// comes after: each finds what the other has not taken.
 pub(crate) async fn hand_over(parts: &Arc<Parts>, shared: &Shared) -> Result<(), DriveError> {
     let mut late = Vec::new();
-    while let Some(command) = shared.inbox.take() {
+    for command in shared.inbox.take_late() {
         if let Command::Late { call, outcome, text } = command {
             late.push(Late { call, outcome, text });
         }

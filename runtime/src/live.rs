@@ -151,16 +151,48 @@ impl TipCell {
 #[derive(Default)]
 pub(crate) struct Inbox {
     waiting: AtomicBool,
-    queue: Mutex<VecDeque<Command>>,
+    queue: Mutex<Queue>,
     arrived: Notify,
 }
 
+#[derive(Default)]
+struct Queue {
+    unread: VecDeque<Command>,
+    /// Set once nobody reads it any more.
+    closed: bool,
+}
+
 impl Inbox {
-    pub(crate) fn put(&self, command: Command) {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).push_back(command);
+    /// Hands a command back where nobody reads it any more. A late result is taken all the same: whoever brings it sees
+    /// that the driver has ended, and records it.
+    pub(crate) fn put(&self, command: Command) -> Result<(), Command> {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        if queue.closed && !matches!(command, Command::Late { .. }) {
+            return Err(command);
+        }
+        queue.unread.push_back(command);
+        drop(queue);
         // In one order with the tip's end: either the driver sees this, or whoever put it sees that the driver has ended.
         self.waiting.store(true, Ordering::SeqCst);
         self.arrived.notify_one();
+        Ok(())
+    }
+
+    /// Nobody reads it any more: what was not read is handed back, late results apart.
+    fn close(&self) -> Vec<Command> {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.closed = true;
+        let (late, unread) = queue.unread.drain(..).partition(|command| matches!(command, Command::Late { .. }));
+        queue.unread = late;
+        Vec::from(unread)
+    }
+
+    /// Late results that were not read, and nothing else.
+    pub(crate) fn take_late(&self) -> Vec<Command> {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let (late, unread): (VecDeque<_>, VecDeque<_>) = queue.unread.drain(..).partition(|command| matches!(command, Command::Late { .. }));
+        queue.unread = unread;
+        late.into()
     }
 
     /// The oldest command that was not read yet.
@@ -169,8 +201,8 @@ impl Inbox {
             return None;
         }
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        let command = queue.pop_front();
-        self.waiting.store(!queue.is_empty(), Ordering::Release);
+        let command = queue.unread.pop_front();
+        self.waiting.store(!queue.unread.is_empty(), Ordering::Release);
         command
     }
 
@@ -201,13 +233,7 @@ impl LiveRun {
 
     /// Every event after `after`, in order, exactly once; then pieces of text as they come.
     pub fn events(&self, after: u32) -> EventStream {
-        EventStream {
-            shared: self.shared.clone(),
-            journal: self.journal.clone(),
-            deltas: self.shared.deltas.get_or_init(|| broadcast::channel(64).0).subscribe(),
-            after,
-            buffer: VecDeque::new(),
-        }
+        self.handle().events(after)
     }
 
     /// How far the log has come.
@@ -222,7 +248,12 @@ impl LiveRun {
 
     /// Says something to the run. Ignored once it has ended.
     pub fn tell(&self, command: Command) {
-        self.shared.inbox.put(command);
+        let _ = self.shared.inbox.put(command);
+    }
+
+    /// A way in that can be kept apart from the run and shared.
+    pub fn handle(&self) -> Handle {
+        Handle { shared: self.shared.clone(), journal: self.journal.clone() }
     }
 
     /// Waits for the run to end or to park.
@@ -231,6 +262,45 @@ impl LiveRun {
             Ok(result) => result,
             Err(error) => Err(DriveError::Driver(error.to_string())),
         }
+    }
+}
+
+/// A way into a run under way, for whoever keeps it apart from the run itself.
+#[derive(Clone)]
+pub struct Handle {
+    shared: Arc<Shared>,
+    journal: Arc<dyn Journal>,
+}
+
+impl Handle {
+    /// As [`LiveRun::events`].
+    pub fn events(&self, after: u32) -> EventStream {
+        EventStream {
+            shared: self.shared.clone(),
+            journal: self.journal.clone(),
+            deltas: self.shared.deltas.get_or_init(|| broadcast::channel(64).0).subscribe(),
+            after,
+            buffer: VecDeque::new(),
+        }
+    }
+
+    /// Waits until the journal has more than `after`, or the driver has ended.
+    pub async fn beyond(&self, after: u32) -> Tip {
+        self.shared.tip.beyond(after).await;
+        self.shared.tip.get()
+    }
+
+    /// Says something to the run. Handed back once the handle was closed: then nobody would read it.
+    pub fn tell(&self, command: Command) -> Result<(), Command> {
+        self.shared.inbox.put(command)
+    }
+
+    /// For whoever saw the driver end: nothing more can be told to it, and what it left unread is handed back, so
+    /// that nothing said to a run is lost between its parking and its being taken up again.
+    pub fn close(&self) -> Vec<Command> {
+        // A driver whose task died has not said so itself.
+        self.shared.tip.set(Tip { ended: true, ..self.shared.tip.get() });
+        self.shared.inbox.close()
     }
 }
 

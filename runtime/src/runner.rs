@@ -16,7 +16,7 @@ use crate::typed::AnswerFits;
 use countersign_core::event::{Forked, History};
 use countersign_core::{Check, Gate, Limits, Policy, Run, RunStarted, Str};
 use countersign_modes::agent::AgentsError;
-use countersign_modes::{Agent, Agents, Mode, ToolKind};
+use countersign_modes::{Agent, Agents, Mode, ToolKind, ToolSpec};
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -64,6 +64,19 @@ pub struct Runner {
     parts: Arc<Parts>,
 }
 
+/// What is said of a run when it is started, beside its task. Labels: nothing rules by them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Labels {
+    /// The conversation to which it belongs.
+    pub conversation: Option<Str>,
+    /// The message that it fills.
+    pub message: Option<Str>,
+    /// To whom it belongs.
+    pub owner: Option<Str>,
+    /// The runner that begins it, by a name, where there are several.
+    pub profile: Option<Str>,
+}
+
 impl Runner {
     /// Begins with a mode and a model.
     pub fn builder(mode: impl Mode + 'static, model: impl Model + 'static) -> RunnerBuilder {
@@ -83,7 +96,7 @@ impl Runner {
 
     /// Runs a task to its end, or to where a person is needed.
     pub async fn run(&self, task: impl Into<Request>) -> Result<RunResult, DriveError> {
-        let (driver, _) = self.begin(new_id(), task.into(), None)?;
+        let (driver, _) = self.begin(new_id(), task.into(), Labels::default(), None)?;
         // On the heap from its first poll to its end: a thousand runs that wait for their turn stay small.
         Box::pin(driver.drive()).await
     }
@@ -95,7 +108,18 @@ impl Runner {
 
     /// Starts a task under an id of its own, in a task of the async runtime.
     pub fn start(&self, run: &str, task: impl Into<Request>) -> Result<LiveRun, DriveError> {
-        let (driver, shared) = self.begin(run.into(), task.into(), None)?;
+        let (driver, shared) = self.begin(run.into(), task.into(), Labels::default(), None)?;
+        Ok(self.spawn(driver, shared))
+    }
+
+    /// As `start`, with labels. One that names a conversation is its next message; what was said there before is read
+    /// among the runs of the same owner.
+    pub async fn start_as(&self, run: &str, task: impl Into<Request> + Send, labels: Labels) -> Result<LiveRun, DriveError> {
+        let talk = match &labels.conversation {
+            Some(conversation) => self.talk(conversation, labels.owner.as_ref()).await?.1,
+            None => None,
+        };
+        let (driver, shared) = self.begin(run.into(), task.into(), labels, talk)?;
         Ok(self.spawn(driver, shared))
     }
 
@@ -108,15 +132,15 @@ impl Runner {
     /// be under way at the same time: neither waits for the other, and the later one is told that the earlier has no
     /// answer yet.
     pub async fn converse(&self, conversation: &str, task: impl Into<Request>) -> Result<RunResult, DriveError> {
-        let talk = self.talk(conversation).await?;
-        let (driver, _) = self.begin(new_id(), task.into(), Some(talk))?;
+        let (conversation, talk) = self.talk(conversation, None).await?;
+        let (driver, _) = self.begin(new_id(), task.into(), Labels { conversation: Some(conversation), ..Labels::default() }, talk)?;
         Box::pin(driver.drive()).await
     }
 
     /// Starts a task as the next message of a conversation, under an id of its own; see [`Runner::converse`].
     pub async fn start_in(&self, conversation: &str, run: &str, task: impl Into<Request>) -> Result<LiveRun, DriveError> {
-        let talk = self.talk(conversation).await?;
-        let (driver, shared) = self.begin(run.into(), task.into(), Some(talk))?;
+        let (conversation, talk) = self.talk(conversation, None).await?;
+        let (driver, shared) = self.begin(run.into(), task.into(), Labels { conversation: Some(conversation), ..Labels::default() }, talk)?;
         Ok(self.spawn(driver, shared))
     }
 
@@ -142,6 +166,32 @@ impl Runner {
         Self { parts: Arc::new(Parts { journal, ..(*self.parts).clone() }) }
     }
 
+    /// The same runner, with another policy for the runs that it starts; those that it takes up keep their own.
+    pub fn under(&self, policy: Policy) -> Result<Self, BuildError> {
+        self.parts.agents.check(&*self.parts.mode, &policy)?;
+        Ok(Self { parts: Arc::new(Parts { policy_digest: policy.digest(), policy, ..(*self.parts).clone() }) })
+    }
+
+    /// The policy of the runs that it starts.
+    pub fn policy(&self) -> &Policy {
+        &self.parts.policy
+    }
+
+    /// The gate under which its runs are ruled on.
+    pub fn gate(&self) -> &Arc<Gate> {
+        &self.parts.gate
+    }
+
+    /// The name of its mode.
+    pub fn mode(&self) -> &Str {
+        &self.parts.name
+    }
+
+    /// What models are offered of a tool that it runs.
+    pub fn tool(&self, name: &str) -> Option<ToolSpec> {
+        self.parts.tools.get(name).map(|tool| tool.spec())
+    }
+
     /// A run as its journal has it, folded and not driven: to see what it waits for.
     pub async fn read(&self, run: &str) -> Result<Run, DriveError> {
         Driver::read(&self.parts, run).await.map(|(run, _)| run)
@@ -156,21 +206,21 @@ impl Runner {
         LiveRun { shared, journal: self.parts.journal.clone(), task: tokio::spawn(driver.drive()) }
     }
 
-    async fn talk(&self, conversation: &str) -> Result<(Str, Option<Arc<History>>), DriveError> {
-        let history = conversation::history(&*self.parts.journal, conversation, &self.parts.policy.limits).await?;
+    async fn talk(&self, conversation: &str, owner: Option<&Str>) -> Result<(Str, Option<Arc<History>>), DriveError> {
+        let history = conversation::history(&*self.parts.journal, conversation, owner, &self.parts.policy.limits).await?;
         Ok((conversation.into(), history.map(Arc::new)))
     }
 
-    fn begin(&self, run: Str, request: Request, talk: Option<(Str, Option<Arc<History>>)>) -> Result<(Box<Driver>, Arc<Shared>), DriveError> {
+    fn begin(&self, run: Str, request: Request, labels: Labels, history: Option<Arc<History>>) -> Result<(Box<Driver>, Arc<Shared>), DriveError> {
         let parts = &self.parts;
         let Request { task, images } = request;
         if images.len() > IMAGES_MAX {
             return Err(ImageError::Many(images.len()).into());
         }
         let mut start = RunStarted::new(run, task, parts.name.clone(), parts.rules.clone(), parts.policy.clone());
-        if let Some((conversation, history)) = talk {
-            (start.conversation, start.history) = (Some(conversation), history);
-        }
+        (start.conversation, start.message) = (labels.conversation, labels.message);
+        (start.owner, start.profile) = (labels.owner, labels.profile);
+        start.history = history;
         start.images = images.iter().map(|image| image.reference().clone()).collect();
         start.mode_version = parts.mode.version();
         start.policy_digest = parts.policy_digest.clone();

@@ -16,6 +16,7 @@
 //! | [`hosts`] | the stop hook in Claude Code and Codex |
 //! | [`mcp`] | tools of three MCP servers: terms, progress, cancelling, death |
 //! | [`odd`] | an MCP server with bad manners: late answers, tools that change in mid-run |
+//! | [`openapi`] | the server's API is as `/openapi.json` says, as schemathesis finds |
 //! | [`pages`] | pages: what is fetched, cut and refused |
 //!
 //! | module | what it starts |
@@ -35,6 +36,7 @@ mod mcp;
 mod modes;
 mod new_user;
 mod odd;
+mod openapi;
 mod pages;
 mod providers;
 mod server;

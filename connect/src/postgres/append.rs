@@ -19,15 +19,17 @@ pub(super) const APPEND: &str = "
         SELECT * FROM unnest(
             $1::text[], $2::bigint[], $3::bytea[], $4::bigint[], $5::bytea[], $6::bigint[], $7::text[], $8::text[], $9::bigint[],
             $10::bigint[], $11::text[], $12::text[], $13::text[], $14::text[], $15::bigint[],
-            $16::boolean[], $17::text[], $18::text[], $19::boolean[], $20::text[], $21::text[]
+            $16::boolean[], $17::text[], $18::text[], $19::boolean[], $20::text[], $21::text[],
+            $30::text[], $31::text[]
         ) WITH ORDINALITY AS asked (
             run, expected, before, seq, head, token, status, reason, changed_ms,
             ended_ms, conversation, message, mode, title, started_ms,
-            tells, content, candidate, finalized, ruled, why, at
+            tells, content, candidate, finalized, ruled, why,
+            owner, profile, at
         )
     ), begun AS (
-        INSERT INTO runs (run, conversation, message, mode, title, status, reason, started_ms, changed_ms, ended_ms, seq, head, token)
-        SELECT run, conversation, message, mode, title, status, reason, started_ms, changed_ms, ended_ms, seq, head, token
+        INSERT INTO runs (run, conversation, message, owner, profile, mode, title, status, reason, started_ms, changed_ms, ended_ms, seq, head, token)
+        SELECT run, conversation, message, owner, profile, mode, title, status, reason, started_ms, changed_ms, ended_ms, seq, head, token
         FROM asked WHERE expected = 0 ORDER BY run
         ON CONFLICT (run) DO NOTHING
         RETURNING no, run
@@ -163,6 +165,8 @@ pub(super) struct Columns<'a> {
     call: Vec<i64>,
     whole: Vec<Cow<'a, str>>,
     news: String,
+    owner: Vec<Option<Cow<'a, str>>>,
+    profile: Vec<Option<Cow<'a, str>>>,
 }
 
 impl<'a> Columns<'a> {
@@ -204,6 +208,8 @@ impl<'a> Columns<'a> {
         self.ended_ms.push(status.filter(|status| status.is_terminal()).map(|_| number(append.changed_ms)));
         self.conversation.push(line.and_then(|line| line.conversation.as_deref()).map(stored));
         self.message.push(line.and_then(|line| line.message.as_deref()).map(stored));
+        self.owner.push(line.and_then(|line| line.owner.as_deref()).map(stored));
+        self.profile.push(line.and_then(|line| line.profile.as_deref()).map(stored));
         self.mode.push(line.map(|line| stored(&line.mode)));
         self.title.push(line.map(|line| stored(&line.title)));
         self.started_ms.push(line.map(|line| number(line.started_ms)));
@@ -219,10 +225,10 @@ impl<'a> Columns<'a> {
     }
 
     /// In the order in which the statement counts them.
-    pub(super) fn values(&self) -> [&(dyn ToSql + Sync); 29] {
+    pub(super) fn values(&self) -> [&(dyn ToSql + Sync); 31] {
         let Self { run, expected, before, seq, head, token, status, reason, changed_ms, ended_ms, .. } = self;
         let Self { conversation, message, mode, title, started_ms, tells, content, candidate, finalized, ruled, why, .. } = self;
-        let Self { event_at, event_seq, link, body, output_at, call, whole, news, .. } = self;
+        let Self { event_at, event_seq, link, body, output_at, call, whole, news, owner, profile, .. } = self;
         [
             run,
             expected,
@@ -253,6 +259,8 @@ impl<'a> Columns<'a> {
             call,
             whole,
             news,
+            owner,
+            profile,
         ]
     }
 }

@@ -25,16 +25,16 @@ pub(super) const LOG: &str = "
 
 /// A run's line.
 pub(super) const LINE: &str = "
-    SELECT run, conversation, message, mode, title, status, reason, started_ms, changed_ms, seq FROM runs WHERE run = $1::text";
+    SELECT run, conversation, message, mode, title, status, reason, started_ms, changed_ms, seq, owner, profile FROM runs WHERE run = $1::text";
 
 /// Lines that fit. Under the collation `C` only ASCII letters have a case.
 pub(super) const LIST: &str = r#"
-    SELECT run, conversation, message, mode, title, status, reason, started_ms, changed_ms, seq FROM runs
+    SELECT run, conversation, message, mode, title, status, reason, started_ms, changed_ms, seq, owner, profile FROM runs
     WHERE ($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR mode = $2)
         AND ($3::bigint IS NULL OR started_ms >= $3) AND ($4::bigint IS NULL OR started_ms < $4)
         AND ($5::text IS NULL OR strpos(lower(title COLLATE "C"), lower($5 COLLATE "C")) > 0)
-        AND ($6::text IS NULL OR conversation = $6)
-    ORDER BY started_ms DESC, no DESC LIMIT $7::bigint"#;
+        AND ($6::text IS NULL OR conversation = $6) AND ($7::text IS NULL OR owner = $7)
+    ORDER BY started_ms DESC, no DESC LIMIT $8::bigint"#;
 
 /// A run's message, where it has one yet; one row of nothing where it has none, and none where there is no such run.
 pub(super) const MESSAGE: &str = "
@@ -97,7 +97,8 @@ impl Reader {
         let (status, mode) = (query.status.map(|status| status.name()), query.mode.as_deref().map(stored));
         let (since, before) = (query.since_ms.map(number), query.before_ms.map(number));
         let (text, conversation) = (query.text.as_deref().map(stored), query.conversation.as_deref().map(stored));
-        let rows = self.line.ask(Query::List, &[&status, &mode, &since, &before, &text, &conversation, &number(query.most as u64)]).await?;
+        let (owner, most) = (query.owner.as_deref().map(stored), number(query.most as u64));
+        let rows = self.line.ask(Query::List, &[&status, &mode, &since, &before, &text, &conversation, &owner, &most]).await?;
         rows.iter().map(|row| self.read(summary(row))).collect()
     }
 
@@ -162,6 +163,8 @@ fn summary(row: &Row) -> Result<RunSummary, Strange> {
         started_ms: ms(row.try_get(7)?),
         changed_ms: ms(row.try_get(8)?),
         seq: seq(row.try_get(9)?),
+        owner: row.try_get::<_, Option<&str>>(10)?.map(told),
+        profile: row.try_get::<_, Option<&str>>(11)?.map(told),
     })
 }
 

@@ -20,6 +20,8 @@ const LOGS: &str = "
         run text NOT NULL UNIQUE,
         conversation text,
         message text,
+        owner text,
+        profile text,
         mode text NOT NULL,
         title text NOT NULL,
         status text NOT NULL,
@@ -33,6 +35,7 @@ const LOGS: &str = "
     CREATE INDEX runs_by_start ON runs (started_ms);
     CREATE INDEX runs_by_status ON runs (status, started_ms);
     CREATE INDEX runs_by_mode ON runs (mode, started_ms);
+    CREATE INDEX runs_by_owner ON runs (owner, started_ms) WHERE owner IS NOT NULL;
     CREATE INDEX runs_by_conversation ON runs (conversation, started_ms) WHERE conversation IS NOT NULL;
     CREATE TABLE events (run bigint NOT NULL, seq bigint NOT NULL, link bytea NOT NULL, body text NOT NULL, PRIMARY KEY (run, seq));
     CREATE TABLE outputs (run bigint NOT NULL, call bigint NOT NULL, whole text NOT NULL, PRIMARY KEY (run, call));

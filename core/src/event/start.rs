@@ -24,6 +24,12 @@ pub struct RunStarted {
     /// The message that it fills.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub message: Option<Str>,
+    /// To whom it belongs, where somebody keeps people apart. A label: nothing rules by it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub owner: Option<Str>,
+    /// The runner that began it, by a name, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub profile: Option<Str>,
     /// What the user asked for.
     pub task: Str,
     /// Images that came with it; left out where none did.
@@ -66,6 +72,8 @@ impl RunStarted {
             conversation: None,
             history: None,
             message: None,
+            owner: None,
+            profile: None,
             task: task.into(),
             images: Vec::new(),
             mode: mode.into(),

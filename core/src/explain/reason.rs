@@ -33,7 +33,7 @@ fn next(next: Next) -> &'static str {
 }
 
 /// A reason in words.
-pub(crate) fn in_words(reason: Reason) -> &'static str {
+pub fn in_words(reason: Reason) -> &'static str {
     match reason {
         Reason::Verified => "nothing is left open and the answer rests on completed evidence",
         Reason::VerifiedPartial => "the answer rests on completed evidence, though something failed for good",

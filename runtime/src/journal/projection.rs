@@ -23,6 +23,10 @@ pub struct RunSummary {
     pub conversation: Option<Str>,
     /// The message that it fills.
     pub message: Option<Str>,
+    /// To whom it belongs, where somebody keeps people apart.
+    pub owner: Option<Str>,
+    /// The runner that began it, by a name, where there are several.
+    pub profile: Option<Str>,
     /// The mode.
     pub mode: Str,
     /// The beginning of the task.
@@ -47,6 +51,8 @@ impl RunSummary {
             run: start.run.clone(),
             conversation: start.conversation.clone(),
             message: start.message.clone(),
+            owner: start.owner.clone(),
+            profile: start.profile.clone(),
             mode: start.mode.clone(),
             title: start.task.chars().take(TITLE_CHARS).collect::<String>().into(),
             status: Status::InProgress,
@@ -99,6 +105,8 @@ pub struct RunQuery {
     pub status: Option<Status>,
     /// Runs of this mode.
     pub mode: Option<Str>,
+    /// Runs that belong to this one.
+    pub owner: Option<Str>,
     /// Runs of this conversation.
     pub conversation: Option<Str>,
     /// Runs that began then or later: milliseconds since the Unix epoch.
@@ -113,7 +121,7 @@ pub struct RunQuery {
 
 impl Default for RunQuery {
     fn default() -> Self {
-        Self { status: None, mode: None, conversation: None, since_ms: None, before_ms: None, text: None, most: 100 }
+        Self { status: None, mode: None, owner: None, conversation: None, since_ms: None, before_ms: None, text: None, most: 100 }
     }
 }
 
@@ -122,6 +130,7 @@ impl RunQuery {
     pub fn fits(&self, run: &RunSummary) -> bool {
         self.status.is_none_or(|status| status == run.status)
             && self.mode.as_ref().is_none_or(|mode| *mode == run.mode)
+            && self.owner.as_ref().is_none_or(|owner| run.owner.as_ref() == Some(owner))
             && (self.conversation.is_none() || self.conversation == run.conversation)
             && self.since_ms.is_none_or(|since| since <= run.started_ms)
             && self.before_ms.is_none_or(|before| run.started_ms < before)

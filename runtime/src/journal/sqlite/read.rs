@@ -13,7 +13,8 @@ use std::sync::Arc;
 /// A run's line, with the time and number of its newest event. A damaged event says no time.
 const SUMMARY: &str = "
     SELECT runs.run, conversation, message, mode, title, status, reason, started_ms,
-        iif(json_valid(body), body ->> 'at_ms', NULL), events.seq
+        iif(json_valid(body), body ->> 'at_ms', NULL), events.seq,
+        owner, profile
     FROM runs";
 
 /// Reads with one connection.
@@ -103,6 +104,7 @@ impl Reader<'_> {
         };
         narrow(" AND status = ?", query.status.map(|s| Box::new(s.name()) as _));
         narrow(" AND mode = ?", query.mode.as_ref().map(|m| Box::new(m.to_string()) as _));
+        narrow(" AND owner = ?", query.owner.as_ref().map(|o| Box::new(o.to_string()) as _));
         narrow(" AND conversation = ?", query.conversation.as_ref().map(|c| Box::new(c.to_string()) as _));
         narrow(" AND started_ms >= ?", query.since_ms.map(|ms| Box::new(ms) as _));
         narrow(" AND started_ms < ?", query.before_ms.map(|ms| Box::new(ms) as _));
@@ -158,6 +160,8 @@ fn summary(row: &Row<'_>) -> Result<RunSummary, rusqlite::Error> {
         run: text(row, 0)?,
         conversation: perhaps(row, 1)?,
         message: perhaps(row, 2)?,
+        owner: perhaps(row, 10)?,
+        profile: perhaps(row, 11)?,
         mode: text(row, 3)?,
         title: text(row, 4)?,
         status: named(row, 5, Status::named)?.unwrap_or(Status::InProgress),

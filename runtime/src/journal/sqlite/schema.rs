@@ -14,7 +14,7 @@ pub const SCHEMA: u32 = STEPS.len() as u32;
 const BUSY: Duration = Duration::from_secs(10);
 
 /// One step for each schema. A step that was released is never changed; a new schema is a new step.
-const STEPS: &[M<'static>] = &[M::up(LOGS), M::up(MESSAGES), M::up(PLACES), M::up(CONVERSATIONS)];
+const STEPS: &[M<'static>] = &[M::up(LOGS), M::up(MESSAGES), M::up(PLACES), M::up(CONVERSATIONS), M::up(OWNERS)];
 
 /// Logs, and a line for each run: how it stood at its last ruling or the first event after one, and how far its log
 /// went by then. Events stand in the order in which they came, so that a file grows at its end
@@ -70,6 +70,13 @@ const PLACES: &str = "
 
 /// An index for the runs of one conversation. Runs that belong to none have no place in it.
 const CONVERSATIONS: &str = "CREATE INDEX runs_by_conversation ON runs (conversation, started_ms) WHERE conversation IS NOT NULL;";
+
+/// To whom a run belongs, and who began it. Runs from before it belong to nobody.
+const OWNERS: &str = "
+    ALTER TABLE runs ADD COLUMN owner TEXT;
+    ALTER TABLE runs ADD COLUMN profile TEXT;
+    CREATE INDEX runs_by_owner ON runs (owner, started_ms);
+";
 
 /// How often a file is tried that another process is making at the same time.
 const TRIES: u32 = 50;

@@ -221,13 +221,15 @@ fn find(connection: &Connection, run: &Str) -> Result<Option<At>, rusqlite::Erro
 /// The line of a new run.
 fn begin(connection: &Connection, run: &RunSummary, head: &Link) -> Result<i64, rusqlite::Error> {
     let mut insert = connection.prepare_cached(
-        "INSERT INTO runs (run, conversation, message, mode, title, status, started_ms, seq, head)
-         VALUES (:run, :conversation, :message, :mode, :title, :status, :at_ms, 0, :head)",
+        "INSERT INTO runs (run, conversation, message, owner, profile, mode, title, status, started_ms, seq, head)
+         VALUES (:run, :conversation, :message, :owner, :profile, :mode, :title, :status, :at_ms, 0, :head)",
     )?;
     insert.execute(named_params! {
         ":run": &*run.run,
         ":conversation": run.conversation.as_deref(),
         ":message": run.message.as_deref(),
+        ":owner": run.owner.as_deref(),
+        ":profile": run.profile.as_deref(),
         ":mode": &*run.mode,
         ":title": &*run.title,
         ":status": run.status.name(),

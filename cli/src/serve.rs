@@ -1,0 +1,120 @@
+//! `countersign serve`: runs over HTTP, by the same file as `countersign run`.
+
+use crate::GOOD;
+use crate::config::Config;
+use anyhow::Context;
+use clap::Args;
+use countersign::{Journal, SqliteJournal};
+use countersign_server::{Redactor, Server, Token};
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tracing_subscriber::fmt::MakeWriter;
+
+/// Where, and with what.
+#[derive(Args, Debug)]
+pub struct ServeArgs {
+    /// Where it listens. An address that can be reached from elsewhere needs `--token-file`.
+    #[arg(long, default_value = "127.0.0.1:8470", value_name = "HOST:PORT")]
+    pub addr: String,
+    /// The folder in which runs are kept.
+    #[arg(long, default_value = "countersign-data", value_name = "DIR")]
+    pub data: PathBuf,
+    /// The file that says who works with what; `countersign init` writes one.
+    #[arg(long, default_value = "countersign.toml", value_name = "FILE")]
+    pub config: PathBuf,
+    /// Tokens that open the door, one a line: `SECRET`, or `NAME SECRET`. Runs belong to the name, so that they stay whose
+    /// they are when the secret is changed. Without it a token is made, and printed.
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// A name under which the server is asked, beside `localhost` and addresses. May be given again.
+    #[arg(long, value_name = "NAME")]
+    pub host: Vec<String>,
+}
+
+/// Serves until it is told to end, by SIGTERM or Ctrl-C.
+pub fn run(args: &ServeArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
+    tracing_subscriber::fmt().with_writer(Struck::default()).with_ansi(false).init();
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(serve(args, out))
+}
+
+async fn serve(args: &ServeArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
+    let name = args.config.display().to_string();
+    let text = std::fs::read_to_string(&args.config).with_context(|| format!("`{name}` cannot be read; `countersign init` writes one"))?;
+    std::fs::create_dir_all(&args.data).with_context(|| format!("the folder `{}` cannot be made", args.data.display()))?;
+    let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open(args.data.join("runs.db"))?);
+    let assembled = Config::assemble(&name, &text, Some(journal.clone())).await?;
+    let (tokens, made) = tokens(args)?;
+    let server = Server::new(journal).profile("default", &assembled.runner);
+    let server = args.host.iter().fold(server, |server, host| server.host(host));
+    let server = tokens.into_iter().fold(server, Server::token).bind(&args.addr).await?;
+    writeln!(out, "listening at http://{}", server.addr())?;
+    if let Some(secret) = made {
+        writeln!(out, "token: {secret}")?;
+    }
+    if server.recovered() > 0 {
+        writeln!(out, "{} runs whose process had died go on", server.recovered())?;
+    }
+    out.flush()?;
+    server.serve(told_to_end()).await;
+    Ok(GOOD)
+}
+
+/// The operator's tokens; or one that is made here, with its secret.
+fn tokens(args: &ServeArgs) -> anyhow::Result<(Vec<Token>, Option<String>)> {
+    let Some(file) = &args.token_file else {
+        // One name for every secret that is made: runs stay their owner's after a restart.
+        let (secret, token) = Token::generate("local")?;
+        return Ok((vec![token], Some(secret)));
+    };
+    let name = file.display();
+    let text = std::fs::read_to_string(file).with_context(|| format!("`{name}` cannot be read"))?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
+    let read = |(at, line): (usize, &str)| Token::read(line).with_context(|| format!("`{name}`, line {}", at + 1));
+    let tokens = lines.map(read).collect::<anyhow::Result<Vec<_>>>()?;
+    anyhow::ensure!(!tokens.is_empty(), "`{name}` has no token; write one a line, or leave `--token-file` out to have one made");
+    Ok((tokens, None))
+}
+
+#[cfg(unix)]
+async fn told_to_end() {
+    use tokio::signal::unix::{SignalKind, signal};
+    match signal(SignalKind::terminate()) {
+        Ok(mut terminated) => {
+            tokio::select! {
+                _ = terminated.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+        }
+        Err(_) => drop(tokio::signal::ctrl_c().await),
+    }
+}
+
+#[cfg(not(unix))]
+async fn told_to_end() {
+    drop(tokio::signal::ctrl_c().await);
+}
+
+/// The error output, without secrets.
+#[derive(Clone, Default)]
+struct Struck(Redactor);
+
+impl MakeWriter<'_> for Struck {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        self.clone()
+    }
+}
+
+impl Write for Struck {
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        // A line comes in one piece.
+        std::io::stderr().write_all(self.0.strike(&String::from_utf8_lossy(line)).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stderr().flush()
+    }
+}
