@@ -18,6 +18,7 @@
 //! | [`redact`], [`pace`] | what does not leave, and how often one may ask |
 //! | [`problem`] | what is wrong with a request, and the way out |
 //! | `api` | the routes |
+//! | `page` | what people see, and its routes |
 
 pub mod access;
 mod api;
@@ -25,6 +26,7 @@ pub mod batch;
 mod extract;
 pub mod hub;
 pub mod pace;
+mod page;
 pub mod problem;
 pub mod redact;
 pub mod runs;
