@@ -4,6 +4,7 @@ mod access;
 mod entry;
 mod exits;
 mod http;
+mod metrics;
 mod restart;
 mod steer;
 mod stream;

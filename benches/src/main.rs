@@ -1,6 +1,6 @@
 //! What the performance tables are made from.
 //!
-//! `cargo run --release -p countersign-benches -- turn|fleet|team|asks|ledger|durable|recover|traces|instructions|all [--json]`
+//! `cargo run --release -p countersign-benches -- turn|fleet|team|asks|ledger|durable|recover|serve|traces|instructions|all [--json]`
 //!
 //! Ours and hand-written loops are run interleaved, so that a noisy machine is noisy for both; figures are
 //! medians of five, and what counts is the ratio. Every run's answer, node count and decision are asserted.
@@ -15,6 +15,7 @@ mod ledger;
 mod measure;
 mod ours;
 mod recover;
+mod serve;
 mod team;
 mod traces;
 mod turn;
@@ -22,7 +23,7 @@ mod turn;
 use measure::Row;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: countersign-benches turn|fleet|team|asks|ledger|durable|recover|traces|instructions|all [--json]\n       countersign-benches once ours|hand|asks|team N REPS    (for an instruction counter)";
+const USAGE: &str = "usage: countersign-benches turn|fleet|team|asks|ledger|durable|recover|serve|traces|instructions|all [--json]\n       countersign-benches once ours|hand|asks|team N REPS    (for an instruction counter)";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         ["ledger"] => show(&ledger::rows(), json),
         ["durable"] => show(&durable::rows(), json),
         ["recover"] => show(&recover::rows(), json),
+        ["serve"] => show(&serve::rows(), json),
         ["traces"] => show(&traces::rows(), json),
         ["instructions"] => show(&instructions::rows(), json),
         ["all"] => {
@@ -51,10 +53,22 @@ fn main() -> ExitCode {
             },
             _ => return usage(),
         },
+        ["serve-child", folder] => return ended(serve::serve(folder)),
+        ["serve-bare", folder] => return ended(serve::bare(folder)),
         ["fleet-child", who, latency] => fleet::child(who, latency.parse().unwrap_or(0)),
         _ => return usage(),
     }
     ExitCode::SUCCESS
+}
+
+fn ended(done: Result<(), Box<dyn std::error::Error>>) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn usage() -> ExitCode {

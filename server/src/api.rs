@@ -5,6 +5,7 @@ mod card;
 mod events;
 mod gate;
 mod guard;
+mod openapi;
 mod runs;
 mod session;
 mod steer;
@@ -15,9 +16,10 @@ mod workflow;
 use crate::problem::Problem;
 use crate::state::AppState;
 use axum::Router;
-use axum::extract::Request;
-use axum::http::Uri;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, Uri, header};
 use axum::middleware::{from_fn, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
 /// Every route of a server.
@@ -42,6 +44,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/api/batches/{batch}", get(batch::show))
         .route("/api/workflows", post(workflow::start))
         .route("/api/gate", post(gate::decide))
+        .route("/metrics", get(metrics))
         .route_layer(from_fn_with_state(state.clone(), guard::redacted))
         .route_layer(from_fn_with_state(state.clone(), guard::token));
     Router::new()
@@ -49,6 +52,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .merge(crate::page::router(&state))
         .route("/session", post(session::begin).delete(session::end))
         .route("/health", get(health))
+        .route("/openapi.json", get(openapi::show))
         .fallback(nothing)
         .method_not_allowed_fallback(no_method)
         .layer(from_fn(guard::headers))
@@ -57,8 +61,16 @@ pub(crate) fn router(state: AppState) -> Router {
 }
 
 /// Whether the server is there.
+#[utoipa::path(get, path = "/health", tag = "server", security(()), responses((status = 200, description = "it is", body = String, content_type = "text/plain"), openapi::Asked))]
 async fn health() -> &'static str {
     "ok\n"
+}
+
+/// What is counted, for Prometheus. It needs a token as well.
+#[utoipa::path(get, path = "/metrics", tag = "server", responses((status = 200, description = "OpenMetrics text", body = String, content_type = "application/openmetrics-text"), openapi::Asked))]
+async fn metrics(State(state): State<AppState>) -> Response {
+    let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+    ([(header::CONTENT_TYPE, kind)], state.runs().metrics().text(state.runs().at_work())).into_response()
 }
 
 async fn nothing(uri: Uri) -> Problem {

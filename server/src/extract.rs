@@ -8,7 +8,8 @@ use axum::http::header;
 use axum::http::request::Parts;
 use countersign::journal::projection::RunSummary;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer};
 use std::collections::HashMap;
 
 /// A JSON body.
@@ -69,8 +70,9 @@ impl Named {
     /// A node of the run's graph, named by its number.
     pub(crate) fn node(&self, key: &'static str) -> Result<countersign::NodeId, Problem> {
         let text = self.0.get(key).map(String::as_str).unwrap_or_default();
-        let node = text.parse().map(countersign::NodeId);
-        node.map_err(|_| Problem::Malformed(format!("`{text}` is no {key}; give the number that the run shows")))
+        let number: u64 = text.parse().map_err(|_| Problem::Malformed(format!("`{text}` is no {key}; give the number that the run shows")))?;
+        // No run has so many.
+        u32::try_from(number).map(countersign::NodeId).map_err(|_| Problem::missing(key, text, &[]))
     }
 
     /// A name.
@@ -86,4 +88,13 @@ impl FromRequestParts<AppState> for Named {
         let read: Result<Path<HashMap<String, String>>, _> = Path::from_request_parts(parts, state).await;
         read.map(|Path(named)| Self(named)).map_err(|why| Problem::Malformed(why.body_text()))
     }
+}
+
+/// A whole number, as JSON has it: 4.0 is one as well.
+pub(crate) fn whole<'de, D: Deserializer<'de>, T: TryFrom<u64>>(input: D) -> Result<Option<T>, D::Error> {
+    let Some(number) = Option::<serde_json::Number>::deserialize(input)? else { return Ok(None) };
+    let integral = |float: f64| (float.fract() == 0.0 && (0.0..=9e15).contains(&float)).then(|| format!("{float:.0}").parse().ok());
+    let whole = number.as_u64().or_else(|| number.as_f64().and_then(integral).flatten());
+    let number = || D::Error::custom(format!("`{number}` is no whole number that fits here"));
+    whole.and_then(|whole| T::try_from(whole).ok()).map(Some).ok_or_else(number)
 }

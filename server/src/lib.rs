@@ -16,6 +16,7 @@
 //! | [`access`] | tokens, sessions, and whose a run is |
 //! | [`tighten`] | what a client may ask of the policy |
 //! | [`redact`], [`pace`] | what does not leave, and how often one may ask |
+//! | [`metrics`] | what is counted |
 //! | [`problem`] | what is wrong with a request, and the way out |
 //! | `api` | the routes |
 //! | `page` | what people see, and its routes |
@@ -25,6 +26,7 @@ mod api;
 pub mod batch;
 mod extract;
 pub mod hub;
+pub mod metrics;
 pub mod pace;
 mod page;
 pub mod problem;

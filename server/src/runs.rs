@@ -9,6 +9,7 @@ pub use order::{Order, Profiles};
 
 use crate::access::{Who, random_name};
 use crate::hub::{Follow, Hub, Reader};
+use crate::metrics::Metrics;
 use crate::pace::Pace;
 use crate::problem::Problem;
 use crate::redact::Redactor;
@@ -31,6 +32,7 @@ pub struct Runs {
     most: usize,
     redactor: Redactor,
     starts: Pace,
+    metrics: Metrics,
     at_work: AtomicUsize,
     idle: Notify,
     leaving: AtomicBool,
@@ -40,7 +42,7 @@ impl Runs {
     pub(crate) fn new(journal: Arc<dyn Journal>, profiles: Profiles, redactor: Redactor, bounds: &Bounds) -> Arc<Self> {
         let (most, starts) = (bounds.runs, Pace::new(&bounds.rates));
         let (at_work, idle, leaving) = (AtomicUsize::new(0), Notify::new(), AtomicBool::new(false));
-        Arc::new(Self { journal, profiles, slots: DashMap::new(), most, redactor, starts, at_work, idle, leaving })
+        Arc::new(Self { journal, profiles, slots: DashMap::new(), most, redactor, starts, metrics: Metrics::default(), at_work, idle, leaving })
     }
 
     /// The journal.
@@ -51,6 +53,11 @@ impl Runs {
     /// What is struck out of everything that leaves.
     pub fn redactor(&self) -> &Redactor {
         &self.redactor
+    }
+
+    /// What is counted.
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
     }
 
     /// Who carries tasks out.
@@ -83,7 +90,7 @@ impl Runs {
         let handle = live.handle();
         let slot = self.slot(live.id());
         *slot.handle.lock().await = Some(handle.clone());
-        self.supervise(slot, live);
+        self.supervise(slot, live, 0);
         handle.beyond(0).await;
         self.owned(who, &id).await
     }
@@ -208,19 +215,20 @@ impl Runs {
         let handle = live.handle();
         slot.attach(&handle);
         *at = Some(handle);
-        self.supervise(slot.clone(), live);
+        self.supervise(slot.clone(), live, run.seq);
         Ok(())
     }
 
     /// Sees a run to its end, or to where it parks. What was said to it meanwhile and not read takes it up again.
-    fn supervise(self: &Arc<Self>, slot: Arc<Slot>, live: LiveRun) {
+    fn supervise(self: &Arc<Self>, slot: Arc<Slot>, live: LiveRun, from: u32) {
         self.at_work.fetch_add(1, Ordering::SeqCst);
         let runs = self.clone();
         tokio::spawn(async move {
             let run = live.id().clone();
             let result = live.result().await;
-            if let Err(why) = &result {
-                tracing::error!(run = &*run, %why, "a run's driver has stopped; the run can be taken up again");
+            match &result {
+                Ok(result) => runs.metrics.rested(&result.run, from),
+                Err(why) => tracing::error!(run = &*run, %why, "a run's driver has stopped; the run can be taken up again"),
             }
             let over = result.as_ref().map_or(true, |result| result.status().is_terminal());
             drop(result);

@@ -1,11 +1,13 @@
 //! What a client may ask of the policy: more than the server asks, never less.
 
+use crate::extract::whole;
 use crate::problem::Problem;
 use countersign::{Governance, Limits, OnCapSpent, Policy};
 use serde::Deserialize;
+use utoipa::ToSchema;
 
 /// What a client asks of the policy. Every field may only tighten; what it leaves out stays as the server has it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ClientPolicy {
     /// The answer has to rest on completed work.
@@ -17,14 +19,24 @@ pub struct ClientPolicy {
     /// A governance profile: `security_testing`.
     pub governance: Option<String>,
     /// Model replies in the whole run, at most.
+    #[schema(value_type = Option<u64>, maximum = 4_294_967_295_u64)]
+    #[serde(default, deserialize_with = "whole")]
     pub turns: Option<u32>,
     /// Tool calls in the whole run, at most.
+    #[schema(value_type = Option<u64>, maximum = 4_294_967_295_u64)]
+    #[serde(default, deserialize_with = "whole")]
     pub tool_calls: Option<u32>,
     /// Continuations, at most.
+    #[schema(value_type = Option<u64>, maximum = 4_294_967_295_u64)]
+    #[serde(default, deserialize_with = "whole")]
     pub continuations: Option<u32>,
     /// Milliseconds until the run has failed.
+    #[schema(maximum = 9_007_199_254_740_991_u64)]
+    #[serde(default, deserialize_with = "whole")]
     pub deadline_ms: Option<u64>,
     /// Tokens in and out, at most.
+    #[schema(maximum = 9_007_199_254_740_991_u64)]
+    #[serde(default, deserialize_with = "whole")]
     pub tokens: Option<u64>,
 }
 

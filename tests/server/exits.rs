@@ -1,9 +1,9 @@
 //! Every way out of a run goes through the one gate: the last record is its ruling, and the stream says so.
 
-use super::{Served, runner, serve, server};
+use super::{Served, serve, server};
 use countersign::Tool;
 use countersign::{Journal, Limits, MemoryJournal, Policy, Reason, Runner, Single, Status};
-use countersign_examples::suite::cast::{Script, call, hang, looker, say, stage};
+use countersign_examples::suite::cast::{Script, call, hang, looker, stage};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -123,6 +123,5 @@ async fn every_way_out_goes_through_the_gate() {
         // What stands in the message is what the stream said, and nothing that was refused.
         assert_eq!(card["message"]["finalized"], status == Status::Completed, "{exit:?}");
     }
-    drop((runner("looks"), say("")));
     served.stop().await;
 }

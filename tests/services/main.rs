@@ -12,6 +12,7 @@
 //! | [`text_tools`] | tools as text: a call, an answer, or neither |
 //! | [`small_model`] | a real model answers, under a schema |
 //! | [`mcp`] | tools of three MCP servers: terms, progress, cancelling, death |
+//! | [`openapi`] | the server's API is as `/openapi.json` says, as schemathesis finds |
 //! | [`pages`] | pages: what is fetched, cut and refused |
 //!
 //! | module | what it starts |
@@ -26,6 +27,7 @@ mod llama;
 mod mcp;
 mod modes;
 mod new_user;
+mod openapi;
 mod pages;
 mod providers;
 mod server;

@@ -1,5 +1,6 @@
 //! `GET /api/runs/{run}`: all that a task's card shows.
 
+use super::openapi::{OfRun, doc};
 use super::runs::Line;
 use crate::extract::Owned;
 use crate::problem::Problem;
@@ -9,34 +10,40 @@ use axum::Json;
 use axum::extract::State;
 use countersign::{Decision, Ledger, NodeId, ROOT, Ref, Run, Str};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// A task's card.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Card {
     #[serde(flatten)]
     line: Line,
+    #[schema(value_type = String)]
     task: Str,
     phase: Phase,
     message: Said,
     waiting: Waiting,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<doc::Ruling>)]
     decision: Option<Decision>,
 }
 
 /// What the user's message holds.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = MessageHeld)]
 struct Said {
     /// The answer, or why there will be none.
+    #[schema(value_type = Option<String>)]
     content: Option<Str>,
     /// Text that is not final.
+    #[schema(value_type = Option<String>)]
     candidate: Option<Str>,
     finalized: bool,
 }
 
 /// What people have to do.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Waiting {
     approvals: Vec<WaitingApproval>,
@@ -44,35 +51,48 @@ struct Waiting {
     lost: Vec<LostCall>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct WaitingApproval {
+    #[schema(value_type = u32)]
     approval: NodeId,
+    #[schema(value_type = String)]
     on: Ref,
+    #[schema(value_type = String)]
     name: Str,
+    #[schema(value_type = String)]
     agent: Str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
     arguments: Option<Str>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct WaitingQuestion {
+    #[schema(value_type = u32)]
     question: NodeId,
+    #[schema(value_type = String)]
     agent: Str,
+    #[schema(value_type = String)]
     text: Str,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct LostCall {
+    #[schema(value_type = u32)]
     call: NodeId,
+    #[schema(value_type = String)]
     name: Str,
+    #[schema(value_type = String)]
     agent: Str,
+    #[schema(value_type = String)]
     arguments: Str,
 }
 
 /// `GET /api/runs/{run}`.
+#[utoipa::path(get, path = "/api/runs/{run}", tag = "runs", params(("run" = String, Path, description = "the run")), responses((status = 200, description = "all that a card shows", body = Card), OfRun))]
 pub(super) async fn show(State(state): State<AppState>, owned: Owned) -> Result<Json<Card>, Problem> {
     let run = state.runs().read(&owned.run).await?;
     let message = state.runs().journal().message(&owned.run.run).await?.unwrap_or_default();

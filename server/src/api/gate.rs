@@ -1,5 +1,6 @@
 //! `POST /api/gate`: the gate alone. Facts of somebody else's run are told, and ruled on; nothing is kept.
 
+use super::openapi::{Said, doc};
 use crate::extract::Input;
 use crate::problem::Problem;
 use crate::state::AppState;
@@ -8,12 +9,13 @@ use axum::extract::State;
 use countersign::{Decision, Event, ModeRules, Policy, Run, RunStarted};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 /// Names under which somebody might try to hand in what only the gate makes.
 const RULINGS: [&str; 4] = ["decided", "decision", "final", "response"];
 
 /// A run of somebody else, as far as it has come.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Foreign {
     /// What the user asked for.
@@ -27,10 +29,12 @@ pub(super) struct Foreign {
     owner: String,
     /// What must hold before the answer is final.
     #[serde(default)]
-    policy: Policy,
+    #[schema(value_type = Object)]
+    policy: Map<String, Value>,
     /// The profile whose checks rule; without one, the built-in checks do.
     profile: Option<String>,
     /// What happened, in order, as events of a log after its `run_started`.
+    #[schema(value_type = Vec<Object>)]
     events: Vec<Map<String, Value>>,
 }
 
@@ -43,10 +47,13 @@ fn main() -> String {
 }
 
 /// `POST /api/gate`.
+#[utoipa::path(post, path = "/api/gate", tag = "gate", request_body = Foreign, responses((status = 200, description = "what the gate says; nothing is kept", body = doc::Ruling), Said))]
 pub(super) async fn decide(State(state): State<AppState>, Input(foreign): Input<Foreign>) -> Result<Json<Decision>, Problem> {
     let gate = state.runs().profiles().gate(foreign.profile.as_deref())?;
+    let policy: Policy =
+        serde_json::from_value(Value::Object(foreign.policy)).map_err(|why| Problem::Refused(format!("`policy` cannot be read: {why}")))?;
     let rules = ModeRules::owner(&foreign.owner);
-    let start = RunStarted::new("posted", foreign.task, foreign.mode, rules, foreign.policy);
+    let start = RunStarted::new("posted", foreign.task, foreign.mode, rules, policy);
     let mut run = Run::start(gate, start, 0).map_err(|why| Problem::Refused(why.to_string()))?;
     for (at, fields) in foreign.events.into_iter().enumerate() {
         let (name, at_ms, event) = read(at + 1, fields)?;
@@ -67,6 +74,6 @@ fn read(at: usize, mut fields: Map<String, Value>) -> Result<(String, u64, Event
     fields.remove("seq");
     let at_ms = fields.remove("at_ms").and_then(|ms| ms.as_u64()).unwrap_or_default();
     let event =
-        serde_json::from_value(Value::Object(fields)).map_err(|why| Problem::Malformed(format!("event {at} (`{name}`) cannot be read: {why}")))?;
+        serde_json::from_value(Value::Object(fields)).map_err(|why| Problem::Refused(format!("event {at} (`{name}`) cannot be read: {why}")))?;
     Ok((name, at_ms, event))
 }

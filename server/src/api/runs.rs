@@ -1,5 +1,6 @@
 //! `/api/runs`: start one, list those that are yours.
 
+use super::openapi::{Asked as Refusals, Said, doc};
 use crate::access::Who;
 use crate::extract::{Asked, Input};
 use crate::problem::Problem;
@@ -13,15 +14,20 @@ use axum::{Extension, Json};
 use countersign::journal::projection::{RunQuery, RunSummary};
 use countersign::{Reason, Status, Str};
 use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 /// Most runs on one page of the list.
 const PAGE_MAX: usize = 200;
 
+/// The last moment that every reader of JSON can tell from the next.
+const MS_MAX: u64 = (1 << 53) - 1;
+
 /// A task, and how it is to be carried out.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct NewRun {
     /// What is to be done.
+    #[schema(min_length = 1, pattern = r"\S")]
     task: String,
     /// The mode in which it is to be carried out.
     mode: Option<String>,
@@ -30,7 +36,7 @@ pub(super) struct NewRun {
     /// The conversation to which it belongs.
     conversation: Option<String>,
     /// The message that it fills.
-    message: Option<String>,
+    message_id: Option<String>,
     /// What is asked of the policy.
     policy: Option<ClientPolicy>,
     /// The same, where evidence is all that is asked.
@@ -38,7 +44,7 @@ pub(super) struct NewRun {
 }
 
 /// What has to hold before the answer is final.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Finalization {
     /// The answer has to rest on completed work.
@@ -55,26 +61,37 @@ impl NewRun {
                 return Err(Problem::Refused("`policy` and `finalization` differ in `requireExecutionEvidence`; say it once".to_owned()));
             }
         }
-        let (conversation, message) = (self.conversation.map(Str::from), self.message.map(Str::from));
-        Ok(Order { task: self.task, profile: self.profile, mode: self.mode, conversation, message, policy })
+        let (conversation, message) = (self.conversation.map(Str::from), self.message_id.map(Str::from));
+        let order = Order { task: self.task, profile: self.profile, mode: self.mode, conversation, message, policy };
+        order.check()?;
+        Ok(order)
     }
 }
 
 /// How a run stands, on one line.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = RunLine)]
 pub(super) struct Line {
+    #[schema(value_type = String)]
     run: Str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
     conversation: Option<Str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<Str>,
+    #[schema(value_type = Option<String>)]
+    message_id: Option<Str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
     profile: Option<Str>,
+    #[schema(value_type = String)]
     mode: Str,
+    #[schema(value_type = String)]
     title: Str,
+    #[schema(value_type = doc::Status)]
     status: Status,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<doc::Reason>)]
     reason: Option<Reason>,
     started_ms: u64,
     changed_ms: u64,
@@ -84,11 +101,12 @@ pub(super) struct Line {
 impl From<RunSummary> for Line {
     fn from(run: RunSummary) -> Self {
         let RunSummary { run, conversation, message, owner: _, profile, mode, title, status, reason, started_ms, changed_ms, seq } = run;
-        Self { run, conversation, message, profile, mode, title, status, reason, started_ms, changed_ms, seq }
+        Self { run, conversation, message_id: message, profile, mode, title, status, reason, started_ms, changed_ms, seq }
     }
 }
 
 /// `POST /api/runs`.
+#[utoipa::path(post, path = "/api/runs", tag = "runs", request_body = NewRun, responses((status = 201, description = "it has begun", body = Line, headers(("location" = String, description = "where it stands"))), Said))]
 pub(super) async fn start(State(state): State<AppState>, Extension(who): Extension<Who>, Input(new): Input<NewRun>) -> Result<Response, Problem> {
     let run = state.runs().start(&who, new.order()?).await?;
     created(&run.run.clone(), Json(Line::from(run)))
@@ -101,23 +119,27 @@ pub(super) fn created(run: &str, body: impl IntoResponse) -> Result<Response, Pr
 }
 
 /// Which runs to list.
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(super) struct Which {
     /// Runs that stand so.
+    #[param(value_type = Option<doc::Status>)]
     status: Option<Status>,
     /// Runs of this mode.
     mode: Option<String>,
     /// Runs whose title contains this.
     text: Option<String>,
     /// Runs that began before then: milliseconds since the Unix epoch. Where a page goes on.
+    #[param(maximum = 9_007_199_254_740_991_u64)]
     before: Option<u64>,
     /// How many at most: 50, and up to 200.
     limit: Option<usize>,
 }
 
 /// Runs, the newest first.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = RunPage)]
 pub(super) struct Page {
     runs: Vec<Line>,
     /// What `before` is on the next page; missing on the last.
@@ -126,7 +148,11 @@ pub(super) struct Page {
 }
 
 /// `GET /api/runs`.
+#[utoipa::path(get, path = "/api/runs", tag = "runs", params(Which), responses((status = 200, description = "the newest first", body = Page), Refusals))]
 pub(super) async fn list(State(state): State<AppState>, Extension(who): Extension<Who>, Asked(which): Asked<Which>) -> Result<Json<Page>, Problem> {
+    if let Some(late) = which.before.filter(|before| *before > MS_MAX) {
+        return Err(Problem::Malformed(format!("`before={late}` is no moment; give one as the list's `next` does")));
+    }
     let most = which.limit.unwrap_or(50).clamp(1, PAGE_MAX);
     let (mode, text) = (which.mode.map(Str::from), which.text.map(Str::from));
     let query = RunQuery { status: which.status, mode, text, before_ms: which.before, most, ..RunQuery::default() };

@@ -1,5 +1,6 @@
 //! What people say to a run.
 
+use super::openapi::{ToRun, doc};
 use crate::extract::{Input, Named, Owned};
 use crate::problem::Problem;
 use crate::state::AppState;
@@ -10,14 +11,17 @@ use axum::http::StatusCode;
 use countersign::live::Command;
 use countersign::{CancelWhen, Finding, NodeId, Outcome, ROOT, Run, Str};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// That something was said to a run; what comes of it is on the stream.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Taken {
+    #[schema(value_type = String)]
     run: Str,
     /// What the run goes on with, where it was told to go on.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<doc::Missing>>)]
     missing_checks: Option<Vec<Finding>>,
 }
 
@@ -38,7 +42,7 @@ fn is_open(owned: &Owned) -> Result<(), Problem> {
 }
 
 /// When a cancellation takes hold.
-#[derive(Deserialize, Clone, Copy)]
+#[derive(Deserialize, Clone, Copy, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum When {
     Now,
@@ -47,13 +51,14 @@ enum When {
 }
 
 /// How to cancel.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Cancel {
     when: When,
 }
 
 /// `POST /api/runs/{run}/cancel`.
+#[utoipa::path(post, path = "/api/runs/{run}/cancel", tag = "people", params(("run" = String, Path, description = "the run")), request_body = Cancel, responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun))]
 pub(super) async fn cancel(State(state): State<AppState>, owned: Owned, Input(asked): Input<Cancel>) -> Answer {
     let when = match asked.when {
         When::Now => CancelWhen::AtOnce,
@@ -65,7 +70,7 @@ pub(super) async fn cancel(State(state): State<AppState>, owned: Owned, Input(as
 }
 
 /// What a person says to a request for approval.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Approval {
     granted: bool,
@@ -76,6 +81,7 @@ pub(super) struct Approval {
 }
 
 /// `POST /api/runs/{run}/approvals/{approval}`.
+#[utoipa::path(post, path = "/api/runs/{run}/approvals/{approval}", tag = "people", params(("run" = String, Path, description = "the run"), ("approval" = u64, Path, description = "the approval, by its number")), request_body = Approval, responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun))]
 pub(super) async fn approve(State(state): State<AppState>, owned: Owned, named: Named, Input(said): Input<Approval>) -> Answer {
     is_open(&owned)?;
     let approval = named.node("approval")?;
@@ -93,13 +99,15 @@ fn waits(what: &'static str, node: NodeId, mut open: impl Iterator<Item = NodeId
 }
 
 /// A text.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = AnswerToQuestion)]
 pub(super) struct Reply {
     text: String,
 }
 
 /// `POST /api/runs/{run}/questions/{question}`.
+#[utoipa::path(post, path = "/api/runs/{run}/questions/{question}", tag = "people", params(("run" = String, Path, description = "the run"), ("question" = u64, Path, description = "the question, by its number")), request_body = Reply, responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun))]
 pub(super) async fn answer(State(state): State<AppState>, owned: Owned, named: Named, Input(said): Input<Reply>) -> Answer {
     is_open(&owned)?;
     let question = named.node("question")?;
@@ -110,9 +118,10 @@ pub(super) async fn answer(State(state): State<AppState>, owned: Owned, named: N
 }
 
 /// A message to the run.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Message {
+    #[schema(min_length = 1, pattern = r"\S")]
     text: String,
     /// Whether it waits until the answer would be accepted.
     #[serde(default)]
@@ -120,6 +129,7 @@ pub(super) struct Message {
 }
 
 /// `POST /api/runs/{run}/messages`.
+#[utoipa::path(post, path = "/api/runs/{run}/messages", tag = "people", params(("run" = String, Path, description = "the run")), request_body = Message, responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun))]
 pub(super) async fn message(State(state): State<AppState>, owned: Owned, Input(said): Input<Message>) -> Answer {
     if said.text.trim().is_empty() {
         return Err(Problem::Refused("`text` is blank; say something".to_owned()));
@@ -129,6 +139,7 @@ pub(super) async fn message(State(state): State<AppState>, owned: Owned, Input(s
 }
 
 /// `POST /api/runs/{run}/continue`: a blocked run goes on, and its agent is told what is missing.
+#[utoipa::path(post, path = "/api/runs/{run}/continue", tag = "people", params(("run" = String, Path, description = "the run")), responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun))]
 pub(super) async fn go_on(State(state): State<AppState>, owned: Owned) -> Answer {
     is_open(&owned)?;
     let run = state.runs().read(&owned.run).await?;
@@ -151,7 +162,7 @@ fn cannot_go_on(run: &Run) -> Option<&'static str> {
 }
 
 /// What became of a call whose process died under it.
-#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum Fate {
     /// It did what it was asked.
@@ -163,7 +174,7 @@ enum Fate {
 }
 
 /// How a lost call is resolved.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Resolution {
     outcome: Fate,
@@ -173,6 +184,7 @@ pub(super) struct Resolution {
 }
 
 /// `POST /api/runs/{run}/resolve/{call}`.
+#[utoipa::path(post, path = "/api/runs/{run}/resolve/{call}", tag = "people", params(("run" = String, Path, description = "the run"), ("call" = u64, Path, description = "the lost call, by its number")), request_body = Resolution, responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun))]
 pub(super) async fn resolve(State(state): State<AppState>, owned: Owned, named: Named, Input(said): Input<Resolution>) -> Answer {
     is_open(&owned)?;
     let call = named.node("call")?;

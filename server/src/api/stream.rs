@@ -1,5 +1,6 @@
 //! `GET /api/runs/{run}/stream`: the run as server-sent events.
 
+use super::openapi::OfRun;
 use crate::extract::{Asked, Owned};
 use crate::hub::{Follow, Reader};
 use crate::problem::Problem;
@@ -14,13 +15,16 @@ use serde::Deserialize;
 use std::convert::Infallible;
 use std::sync::Arc;
 use tokio::sync::watch;
+use utoipa::{IntoParams, ToSchema};
 
 /// Where to begin, and where to end.
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(super) struct From {
     /// The last event that was seen; 0 for none. `Last-Event-ID` goes before it.
     #[serde(default)]
+    #[param(value_type = Option<u64>, maximum = 4_294_967_295_u64)]
     after: u32,
     /// `end` stays until the run has ended for good, `rest` until it waits for a person as well.
     #[serde(default)]
@@ -28,9 +32,9 @@ pub(super) struct From {
 }
 
 /// How long to stay.
-#[derive(Deserialize, Default, Clone, Copy)]
+#[derive(Deserialize, Default, Clone, Copy, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum Until {
+pub(super) enum Until {
     #[default]
     End,
     Rest,
@@ -58,6 +62,7 @@ impl Drop for Seat {
 }
 
 /// `GET /api/runs/{run}/stream`.
+#[utoipa::path(get, path = "/api/runs/{run}/stream", tag = "runs", params(("run" = String, Path, description = "the run"), ("last-event-id" = Option<u64>, Header, description = "the last event that was seen; it goes before `after`"), From), responses((status = 200, description = "server-sent events; `id` is the number of an event", body = String, content_type = "text/event-stream"), OfRun))]
 pub(super) async fn stream(State(state): State<AppState>, owned: Owned, Asked(from): Asked<From>, headers: HeaderMap) -> Result<Response, Problem> {
     let after = last_seen(&headers)?.unwrap_or(from.after);
     let follow = match from.until {

@@ -1,5 +1,6 @@
 //! Views of a run: the decision, the report, the graph.
 
+use super::openapi::{OfRun, doc};
 use crate::extract::{Asked, Owned};
 use crate::problem::Problem;
 use crate::state::AppState;
@@ -10,6 +11,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use countersign::{Decision, GraphView, ROOT, Run, RunReport};
 use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
 
 /// What a picture may do when it is opened by itself: nothing.
 const SANDBOX: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
@@ -20,6 +22,7 @@ fn ruling(run: &Run) -> Decision {
 }
 
 /// `GET /api/runs/{run}/decision`. The answer's text is that of the gate's own final.
+#[utoipa::path(get, path = "/api/runs/{run}/decision", tag = "views", params(("run" = String, Path, description = "the run")), responses((status = 200, description = "the newest ruling", body = doc::Ruling), OfRun))]
 pub(super) async fn decision(State(state): State<AppState>, owned: Owned) -> Result<Json<Decision>, Problem> {
     let run = state.runs().read(&owned.run).await?;
     let mut decision = shown(&ruling(&run));
@@ -28,23 +31,25 @@ pub(super) async fn decision(State(state): State<AppState>, owned: Owned) -> Res
 }
 
 /// A form of the report.
-#[derive(Deserialize, Default, Clone, Copy)]
+#[derive(Deserialize, Default, Clone, Copy, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum ReportForm {
+pub(super) enum ReportForm {
     #[default]
     Json,
     Markdown,
 }
 
 /// Which form of the report.
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(super) struct ReportAs {
     #[serde(default)]
     format: ReportForm,
 }
 
 /// `GET /api/runs/{run}/report`.
+#[utoipa::path(get, path = "/api/runs/{run}/report", tag = "views", params(("run" = String, Path, description = "the run"), ReportAs), responses((status = 200, description = "conclusions, evidence, risks, next actions", content((Object = "application/json"), (String = "text/markdown"))), OfRun))]
 pub(super) async fn report(State(state): State<AppState>, owned: Owned, Asked(asked): Asked<ReportAs>) -> Result<Response, Problem> {
     let run = state.runs().read(&owned.run).await?;
     let report = RunReport::of(run.ledger(), &shown_with_text(&run));
@@ -60,9 +65,9 @@ fn shown_with_text(run: &Run) -> Decision {
 }
 
 /// A form of the graph.
-#[derive(Deserialize, Default, Clone, Copy)]
+#[derive(Deserialize, Default, Clone, Copy, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum GraphForm {
+pub(super) enum GraphForm {
     #[default]
     Json,
     Dot,
@@ -71,14 +76,16 @@ enum GraphForm {
 }
 
 /// Which form of the graph.
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(super) struct GraphAs {
     #[serde(default)]
     format: GraphForm,
 }
 
 /// `GET /api/runs/{run}/graph`.
+#[utoipa::path(get, path = "/api/runs/{run}/graph", tag = "views", params(("run" = String, Path, description = "the run"), GraphAs), responses((status = 200, description = "the evidence graph", content((Object = "application/json"), (String = "text/vnd.graphviz"), (String = "text/plain"), (String = "image/svg+xml"))), OfRun))]
 pub(super) async fn graph(State(state): State<AppState>, owned: Owned, Asked(asked): Asked<GraphAs>) -> Result<Response, Problem> {
     let run = state.runs().read(&owned.run).await?;
     let view = GraphView::of(run.ledger(), run.ledger().last_decision(ROOT));

@@ -1,8 +1,9 @@
 //! `POST /api/workflows`: a run that another program starts, with the evidence that it requires.
 
+use super::openapi::{Said, doc};
 use super::runs::{Line, created};
 use crate::access::Who;
-use crate::extract::Input;
+use crate::extract::{Input, whole};
 use crate::problem::Problem;
 use crate::runs::Order;
 use crate::state::AppState;
@@ -14,29 +15,33 @@ use axum::{Extension, Json};
 use countersign::{Decision, ROOT};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use utoipa::ToSchema;
 
 /// How long a program may wait for its run, in milliseconds.
 const WAIT_MAX_MS: u64 = 60_000;
 
 /// A task of another program.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Workflow {
     /// What is to be done.
+    #[schema(min_length = 1, pattern = r"\S")]
     task: String,
     /// What the answer has to rest on: at least one.
+    #[schema(min_items = 1)]
     required_evidence: Vec<Evidence>,
     /// The profile that carries it out.
     profile: Option<String>,
     /// The mode in which it is to be carried out.
     mode: Option<String>,
     /// How long to wait for it to end or park before answering, in milliseconds: 0, and up to a minute.
-    #[serde(default)]
-    wait_ms: u64,
+    #[schema(value_type = Option<u64>, maximum = 60_000)]
+    #[serde(default, deserialize_with = "whole")]
+    wait_ms: Option<u64>,
 }
 
 /// What an answer may have to rest on.
-#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum Evidence {
     /// Completed work.
@@ -48,22 +53,26 @@ enum Evidence {
 }
 
 /// The run, and the newest ruling on it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = WorkflowBegun)]
 pub(super) struct Begun {
     #[serde(flatten)]
     line: Line,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<doc::Ruling>)]
     decision: Option<Decision>,
 }
 
 /// `POST /api/workflows`.
+#[utoipa::path(post, path = "/api/workflows", tag = "runs", request_body = Workflow, responses((status = 201, description = "it has begun", body = Begun, headers(("location" = String, description = "where it stands"))), Said))]
 pub(super) async fn start(State(state): State<AppState>, Extension(who): Extension<Who>, Input(flow): Input<Workflow>) -> Result<Response, Problem> {
     if flow.required_evidence.is_empty() {
         return Err(Problem::Refused("`requiredEvidence` is empty; name `execution`, `check` or `fresh_check`, or use `POST /api/runs`".to_owned()));
     }
-    if flow.wait_ms > WAIT_MAX_MS {
-        return Err(Problem::Refused(format!("`waitMs: {}` is more than {WAIT_MAX_MS}; wait on the run's stream instead", flow.wait_ms)));
+    let wait_ms = flow.wait_ms.unwrap_or(0);
+    if wait_ms > WAIT_MAX_MS {
+        return Err(Problem::Refused(format!("`waitMs: {wait_ms}` is more than {WAIT_MAX_MS}; wait on the run's stream instead")));
     }
     let asked = |evidence| flow.required_evidence.contains(&evidence).then_some(true);
     let policy = ClientPolicy {
@@ -75,7 +84,7 @@ pub(super) async fn start(State(state): State<AppState>, Extension(who): Extensi
     let order = Order { profile: flow.profile, mode: flow.mode, policy: Some(policy), ..Order::task(flow.task) };
     let begun = state.runs().start(&who, order).await?;
     // A run that is not done by then goes on.
-    let _ = tokio::time::timeout(Duration::from_millis(flow.wait_ms), state.runs().rest(&begun.run)).await;
+    let _ = tokio::time::timeout(Duration::from_millis(wait_ms), state.runs().rest(&begun.run)).await;
     let run = state.runs().owned(&who, &begun.run).await?;
     let decision = state.runs().read(&run).await?.ledger().last_decision(ROOT).map(shown);
     created(&run.run.clone(), Json(Begun { line: run.into(), decision }))

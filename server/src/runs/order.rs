@@ -27,6 +27,20 @@ pub struct Order {
 }
 
 impl Order {
+    /// Whether there is something to do that can be told.
+    pub(crate) fn check(&self) -> Result<(), Problem> {
+        if self.task.trim().is_empty() {
+            return Err(Problem::Refused("`task` is blank; say what is to be done".to_owned()));
+        }
+        if self.task.len() > TASK_MAX {
+            return Err(Problem::Refused(format!(
+                "`task` has {} bytes, and may have {TASK_MAX}; put the rest where a tool can read it",
+                self.task.len()
+            )));
+        }
+        Ok(())
+    }
+
     /// A task for whoever comes first.
     pub fn task(task: impl Into<String>) -> Self {
         Self { task: task.into(), ..Self::default() }
@@ -56,15 +70,7 @@ impl Profiles {
 
     /// Who carries an order out.
     pub(super) fn choose(&self, order: &Order) -> Result<(&Str, &Runner), Problem> {
-        if order.task.trim().is_empty() {
-            return Err(Problem::Refused("`task` is blank; say what is to be done".to_owned()));
-        }
-        if order.task.len() > TASK_MAX {
-            return Err(Problem::Refused(format!(
-                "`task` has {} bytes, and may have {TASK_MAX}; put the rest where a tool can read it",
-                order.task.len()
-            )));
-        }
+        order.check()?;
         let fits = |(name, runner): &&(Str, Runner)| {
             order.profile.as_deref().is_none_or(|wanted| wanted == &**name) && order.mode.as_deref().is_none_or(|wanted| wanted == &**runner.mode())
         };

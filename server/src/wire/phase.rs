@@ -2,9 +2,10 @@
 
 use countersign::{Event, ROOT, Status};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// Where a task's card stands. Derived; never stored.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Work is open.
