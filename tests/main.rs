@@ -26,7 +26,7 @@
 //! | [`typed`] | answers that have to be of a type |
 //! | [`stop_hook`] | what hosts are answered, that it never loops, and what an installation changes |
 //! | [`trace`] | traces of other people's agents, in every format: what is accepted, what is refused, and where |
-//! | [`server`] | runs over HTTP: the wire, streams, steering, entry points, who may do what |
+//! | [`server`] | runs over HTTP: the wire, streams, steering, entry points, the page, who may do what |
 //! | [`tidy`] | what the code may not contain |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]

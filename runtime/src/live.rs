@@ -2,12 +2,14 @@
 
 use crate::error::DriveError;
 use crate::journal::{Journal, JournalError};
+use crate::model::Piece;
 use crate::result::RunResult;
 use countersign_core::{CancelWhen, NodeId, Record, Str};
 use futures_util::pin_mut;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tokio::sync::broadcast::error::TryRecvError;
 use tokio::sync::{Notify, broadcast};
 
 /// Something said to a run from outside.
@@ -76,7 +78,7 @@ pub(crate) struct Shared {
     pub(crate) run: Str,
     pub(crate) tip: TipCell,
     /// Made by the first who listens.
-    pub(crate) deltas: OnceLock<broadcast::Sender<(NodeId, Str)>>,
+    pub(crate) deltas: OnceLock<broadcast::Sender<Piece>>,
     pub(crate) inbox: Inbox,
 }
 
@@ -244,6 +246,7 @@ impl Handle {
             deltas: self.shared.deltas.get_or_init(|| broadcast::channel(64).0).subscribe(),
             after,
             buffer: VecDeque::new(),
+            piece: None,
         }
     }
 
@@ -290,15 +293,20 @@ pub enum Streamed {
 pub struct EventStream {
     shared: Arc<Shared>,
     journal: Arc<dyn Journal>,
-    deltas: broadcast::Receiver<(NodeId, Str)>,
+    deltas: broadcast::Receiver<Piece>,
     after: u32,
     buffer: VecDeque<Arc<Record>>,
+    /// Text that comes next, once everything was handed on that was recorded when its model was called.
+    piece: Option<Piece>,
 }
 
 impl EventStream {
     /// The next event or piece of text; `None` once the driver has ended and everything was handed on.
     pub async fn next(&mut self) -> Option<Result<Streamed, JournalError>> {
         loop {
+            if let Some(text) = self.text() {
+                return Some(Ok(text));
+            }
             if let Some(record) = self.buffer.pop_front() {
                 self.after = record.seq;
                 return Some(Ok(Streamed::Event(record)));
@@ -315,11 +323,25 @@ impl EventStream {
             }
             tokio::select! {
                 () = self.shared.tip.beyond(self.after) => {}
-                delta = self.deltas.recv() => match delta {
-                    Ok((activation, text)) => return Some(Ok(Streamed::Delta { activation, text })),
+                delta = self.deltas.recv(), if self.piece.is_none() => match delta {
+                    Ok(piece) => self.piece = Some(piece),
                     Err(_) => return Some(Ok(Streamed::Lagged { resume_after: self.after })),
                 },
             }
         }
+    }
+
+    /// Text that has come. It stands after what was recorded when its model was called, and before the reply to which it
+    /// belongs: a model sends its text before its reply is recorded, and this is asked before each record.
+    fn text(&mut self) -> Option<Streamed> {
+        if self.piece.is_none() {
+            self.piece = match self.deltas.try_recv() {
+                Ok(piece) => Some(piece),
+                Err(TryRecvError::Lagged(_)) => return Some(Streamed::Lagged { resume_after: self.after }),
+                Err(TryRecvError::Empty | TryRecvError::Closed) => None,
+            };
+        }
+        let Piece { activation, text, .. } = self.piece.take_if(|piece| piece.after <= self.after)?;
+        Some(Streamed::Delta { activation, text })
     }
 }

@@ -118,21 +118,31 @@ impl ModelError {
 /// Where text goes while it comes. Costs nothing while nobody listens.
 #[derive(Clone)]
 pub struct Deltas {
-    pub(crate) sender: Option<broadcast::Sender<(NodeId, Str)>>,
+    pub(crate) sender: Option<broadcast::Sender<Piece>>,
     pub(crate) activation: NodeId,
+    /// The last event when the model was called.
+    pub(crate) after: u32,
+}
+
+/// A piece of text that is not recorded.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    pub(crate) activation: NodeId,
+    pub(crate) text: Str,
+    pub(crate) after: u32,
 }
 
 impl Deltas {
     /// Nobody listens.
     pub fn none() -> Self {
-        Self { sender: None, activation: countersign_core::ROOT }
+        Self { sender: None, activation: countersign_core::ROOT, after: 0 }
     }
 
     /// Hands on a piece of text.
     pub fn send(&self, text: &str) {
         if let Some(sender) = self.sender.as_ref().filter(|s| s.receiver_count() > 0) {
             // A listener that has just left is no error.
-            let _ = sender.send((self.activation, text.into()));
+            let _ = sender.send(Piece { activation: self.activation, text: text.into(), after: self.after });
         }
     }
 }

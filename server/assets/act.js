@@ -56,6 +56,8 @@ async function send(method, path, body) {
 }
 
 async function copyReport(form) {
+  // Browsers let pages copy only where nobody can have changed them on their way: over HTTPS, or on this machine.
+  if (!navigator.clipboard) throw new Error("This browser lets no page copy that came without HTTPS; open the report below the timeline.");
   const response = await fetch(form.dataset.from);
   if (!response.ok) throw new Error(`The server says ${response.status}.`);
   await navigator.clipboard.writeText(await response.text());

@@ -4,6 +4,7 @@ import { element, fold } from "./timeline.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const LINE_CHARS = 24;
+const LINES_MAX = 3;
 const LINE_HEIGHT = 15;
 
 /** How a node stands, in words. */
@@ -25,15 +26,16 @@ function drawn(name, attributes = {}, ...children) {
   return made;
 }
 
-/** A label in lines. */
+/** A label in a few short lines. The whole of it is said to whoever chooses the node. */
 function lines(label) {
   const made = [""];
-  for (const word of label.split(" ")) {
+  for (const word of label.match(/\S{1,24}/g) ?? []) {
     const longer = `${made.at(-1)} ${word}`.trim();
-    if (longer.length <= LINE_CHARS || !made.at(-1)) made[made.length - 1] = longer;
+    if (longer.length <= LINE_CHARS) made[made.length - 1] = longer;
     else made.push(word);
   }
-  return made;
+  if (made.length <= LINES_MAX) return made;
+  return [...made.slice(0, LINES_MAX - 1), "…", made.at(-1)];
 }
 
 /** Where everything goes: the oldest at the top. */
@@ -133,8 +135,11 @@ export class Graph {
     const nodes = graph.nodes().map((id) => this.#drawNode(graph.node(id)));
     const size = { width, height, viewBox: `0 0 ${width} ${height}` };
     this.#box.replaceChildren(drawn("svg", { ...size, role: "group", "aria-label": "Evidence graph" }, ...edges, ...nodes));
-    if (follows) this.#box.scrollTop = this.#box.scrollHeight;
     const newest = this.#picture.nodes.at(-1)?.id ?? null;
+    if (follows && newest !== null) {
+      this.#box.scrollTop = this.#box.scrollHeight;
+      this.#box.scrollLeft = graph.node(String(newest)).x - this.#box.clientWidth / 2;
+    }
     this.#goTo(this.#node(this.#current) ? this.#current : newest, focused);
   }
 
@@ -201,6 +206,6 @@ export class Graph {
 
   #links(ids) {
     if (!ids.length) return ["nothing"];
-    return ids.map((id) => element("button", this.#node(id)?.label ?? "", { class: "quiet", type: "button", "data-id": id }));
+    return ids.map((id) => element("button", this.#node(id)?.label ?? "", { class: "link", type: "button", "data-id": id }));
   }
 }

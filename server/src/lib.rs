@@ -19,7 +19,7 @@
 //! | [`metrics`] | what is counted |
 //! | [`problem`] | what is wrong with a request, and the way out |
 //! | `api` | the routes |
-//! | `page` | what people see, and its routes |
+//! | `page` | what people see and do |
 
 pub mod access;
 mod api;

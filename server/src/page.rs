@@ -55,7 +55,7 @@ pub(crate) fn router(state: &AppState) -> Router<AppState> {
 /// a place where guesses are not counted.
 async fn signed_in(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let Some(who) = state.sessions().who(request.headers()) else {
-        return (Problem::NoToken.status(), frame::sign_in()).into_response();
+        return (Problem::NoToken.status(), [(header::WWW_AUTHENTICATE, "Bearer")], frame::sign_in()).into_response();
     };
     if let Err(problem) = state.pace().request(&who) {
         return problem.into_response();

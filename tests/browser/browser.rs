@@ -31,11 +31,13 @@ impl Browser {
     /// Starts a browser.
     pub async fn start(base: &str, setup: Setup) -> Self {
         let (driver, at) = driver();
-        let mut args = vec!["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=1280,1500"];
+        let mut args =
+            vec!["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=1280,1500"];
         args.push(if setup.dark { "--blink-settings=preferredColorScheme=0" } else { "--blink-settings=preferredColorScheme=1" });
         let mut options = json!({ "args": args });
         if setup.phone {
-            options["mobileEmulation"] = json!({ "deviceMetrics": { "width": 360, "height": 1600, "pixelRatio": 1.0, "touch": true, "mobile": true } });
+            options["mobileEmulation"] =
+                json!({ "deviceMetrics": { "width": 360, "height": 1600, "pixelRatio": 1.0, "touch": true, "mobile": true } });
         }
         let mut wanted = Map::new();
         wanted.insert("goog:chromeOptions".to_owned(), options);
@@ -101,12 +103,11 @@ impl Browser {
 
     /// Waits until an expression holds in the page.
     pub async fn until(&self, holds: &str) {
-        let script = format!("try {{ return !!({holds}); }} catch {{ return false; }}");
-        let waited = tokio::time::timeout(PATIENCE, async {
-            while self.run(&script).await != json!(true) {
-                tokio::task::yield_now().await;
-            }
-        });
+        // The page itself looks before each of its frames. A page that is left on the way is asked again.
+        let script = format!(
+            "const [done] = arguments; const look = () => {{ try {{ if ({holds}) return done(true); }} catch {{}} requestAnimationFrame(look); }}; look();"
+        );
+        let waited = tokio::time::timeout(PATIENCE, async { while self.client.execute_async(&script, Vec::new()).await.is_err() {} });
         if waited.await.is_err() {
             panic!("never: {holds}\n{}", self.text("main").await);
         }
@@ -170,9 +171,15 @@ impl fantoccini::wd::WebDriverCompatibleCommand for Log {
 
 /// Starts the driver, at a port of its own choice.
 fn driver() -> (Child, String) {
-    let mut child = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("`chromedriver` is there: run `.ci/browser`");
+    let mut child = Command::new("chromedriver")
+        .arg("--port=0")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("`chromedriver` is there: run `.ci/browser`");
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let port = lines.by_ref().map_while(Result::ok).find_map(|line| Some(line.split_once("on port ")?.1.trim_end_matches('.').to_owned()));
+    let port =
+        lines.by_ref().map_while(Result::ok).find_map(|line| Some(line.split_once("successfully on port ")?.1.trim_end_matches('.').to_owned()));
     // Read on, so that it never waits for a full pipe.
     std::thread::spawn(move || lines.for_each(drop));
     (child, format!("http://127.0.0.1:{}", port.expect("it says where it listens")))

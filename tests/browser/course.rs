@@ -57,7 +57,7 @@ async fn a_blocked_run_says_why_is_continued_and_passes() {
     let browser = &stage.browser;
     browser.start_run("stubborn", "Is the shop open?").await;
     browser.run(WATCH).await;
-    stage.go.add_permits(2);
+    stage.go.add_permits(1);
     browser.until_badge("Blocked").await;
     browser.find(".notice.blocked").await;
     browser.until_still().await;
@@ -79,7 +79,7 @@ async fn several_agents_are_a_graph_and_a_timeline() {
     browser.start_run("team", "What is slow?").await;
     browser.until_badge("Completed").await;
     browser.until_still().await;
-    assert!(browser.text("#timeline").await.contains("Control goes to database"));
+    assert!(browser.text("#timeline").await.contains("control goes to database"));
     browser.shot("team").await;
     // The keyboard goes from node to node, and chooses one.
     browser.run("document.querySelector('.node[tabindex=\"0\"]').focus()").await;

@@ -41,7 +41,7 @@ async fn tour(stage: &Stage, name: &str, look: impl AsyncFn(&Browser, &str)) {
     browser.until_still().await;
     look(browser, &format!("{name}-approval")).await;
     browser.start_run("stubborn", "Is the shop open?").await;
-    stage.go.add_permits(2);
+    stage.go.add_permits(1);
     browser.until_badge("Blocked").await;
     browser.until_still().await;
     look(browser, &format!("{name}-blocked")).await;

@@ -38,7 +38,7 @@ async fn a_denied_call_never_runs() {
     browser.fill("#waiting textarea[name=why]", "It was paid last week.").await;
     browser.click("#waiting button[value=false]").await;
     browser.find(".candidate.refused").await;
-    browser.until("document.querySelector('#timeline').textContent.includes('Denied')").await;
+    browser.until("document.querySelector('#timeline').textContent.includes('denied')").await;
     let text = browser.text("main").await;
     assert!(!text.contains("bill 17: paid"), "{text}");
     assert!(browser.run("return document.querySelector('.final') === null").await.as_bool().unwrap());

@@ -2,7 +2,9 @@
 
 use crate::browser::{Browser, Setup};
 use async_trait::async_trait;
-use countersign::{Agent, Deltas, Event, MemoryJournal, Model, ModelError, ModelReply, ModelRequest, Policy, Runner, Single, Supervisor, Tool, ToolSpec};
+use countersign::{
+    Agent, Deltas, Event, MemoryJournal, Model, ModelError, ModelReply, ModelRequest, Policy, Runner, Single, Supervisor, Tool, ToolSpec,
+};
 use countersign_examples::suite::cast::{Script, call, conclude, hand_over, hang, look, looker, pay, say, told, turn};
 use countersign_server::{Server, Token};
 use std::sync::Arc;
@@ -96,9 +98,15 @@ fn pays(r: &ModelRequest) -> ModelReply {
     if turn(r) == 0 { call("pay", "bill 17") } else { say("I have seen to the bill.") }
 }
 
-/// Does nothing until it was told three times.
+/// Does nothing until it was told twice.
 fn lies(r: &ModelRequest) -> ModelReply {
-    if told(r) < 3 { say("Believe me, all is well.") } else if looked(r) { say("I looked after all.") } else { call("look", "the shop") }
+    if told(r) < 2 {
+        say("Believe me, all is well.")
+    } else if looked(r) {
+        say("I looked after all.")
+    } else {
+        call("look", "the shop")
+    }
 }
 
 fn asks(r: &ModelRequest) -> ModelReply {

@@ -140,7 +140,7 @@ pub(super) fn prepare(parts: &Parts, ledger: &Ledger, shared: &Shared, act: Act,
             let transcript = act.map(|a| a.transcript.clone()).unwrap_or_default();
             let sender = shared.deltas.get().filter(|d| d.receiver_count() > 0).cloned();
             let attempt = act.map_or(0, |a| a.failures);
-            Todo::Model(ModelRequest { run, activation, agent, transcript, attempt }, Deltas { sender, activation }, pause)
+            Todo::Model(ModelRequest { run, activation, agent, transcript, attempt }, Deltas { sender, activation, after: ledger.seq() }, pause)
         }
         Act::RunTool(call) => {
             let said = ledger.tool_run(call);

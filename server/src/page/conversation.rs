@@ -73,7 +73,8 @@ fn refuse(seen: &Seen<'_>, turns: &mut [Turn<'_>], decision: &Decision, candidat
         if let Turn::Candidate { seq, refused, .. } = turn
             && *seq == made.seq
         {
-            *refused = Some(decision.completion_reason);
+            // What was refused once is not refused for another reason later: the first says what was wrong with it.
+            refused.get_or_insert(decision.completion_reason);
         }
     }
 }

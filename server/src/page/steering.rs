@@ -1,7 +1,6 @@
-//! What people may do: say something, go on, cancel, copy the report.
+//! What people may do at any time: say something, cancel, copy the report.
 
 use super::run::Seen;
-use crate::wire::Phase;
 use maud::{Markup, html};
 
 /// What may be done as the run stands.
@@ -11,7 +10,6 @@ pub(super) fn of(seen: &Seen<'_>) -> Markup {
         section.panel aria-labelledby="steering-title" {
             h2 #steering-title { "Steer" }
             div #steering data-part="keep" {
-                @if seen.phase == Phase::Blocked { (go_on(seen)) }
                 @if !has_ended { (say(seen)) (cancel(seen)) }
                 form #copy data-act="copy" data-from=(seen.at("/report?format=markdown")) {
                     button type="submit" { "Copy the report" }
@@ -19,16 +17,6 @@ pub(super) fn of(seen: &Seen<'_>) -> Markup {
                     p.trouble role="alert" hidden {}
                 }
             }
-        }
-    }
-}
-
-fn go_on(seen: &Seen<'_>) -> Markup {
-    html! {
-        form #continue data-act="continue" data-to=(seen.at("/continue")) {
-            button.primary type="submit" { "Continue verification" }
-            p.hint { "The agent is told what is missing, and has a fresh allowance." }
-            p.trouble role="alert" hidden {}
         }
     }
 }

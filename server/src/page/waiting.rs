@@ -1,6 +1,7 @@
-//! What people have to do before a run goes on: grant, answer, say what became of a call.
+//! What people have to do before a run goes on: grant, answer, say what became of a call, or that it is to go on.
 
 use super::run::Seen;
+use crate::wire::Phase;
 use countersign::{Ledger, NodeId, Str};
 use maud::{Markup, html};
 
@@ -12,6 +13,7 @@ pub(super) fn of(seen: &Seen<'_>) -> Markup {
             @for approval in open.approvals.iter() { (to_approve(seen, approval)) }
             @for question in open.questions.iter() { (to_answer(seen, question)) }
             @for call in open.lost.iter() { (to_resolve(seen, call)) }
+            @if seen.phase == Phase::Blocked && open.lost.is_empty() { (to_go_on(seen)) }
         }
     }
 }
@@ -65,6 +67,17 @@ fn to_answer(seen: &Seen<'_>, question: NodeId) -> Markup {
             label for={ (id) "-text" } { "Your answer" }
             textarea id={ (id) "-text" } name="text" rows="2" required {}
             div.buttons { button.primary { "Answer" } }
+            p.trouble role="alert" hidden {}
+        }
+    }
+}
+
+fn to_go_on(seen: &Seen<'_>) -> Markup {
+    html! {
+        form.panel.waits #continue data-act="continue" data-to=(seen.at("/continue")) {
+            h2 { "Is it to go on?" }
+            p { "The agent is told what is missing, and has a fresh allowance." }
+            div.buttons { button.primary type="submit" { "Continue verification" } }
             p.trouble role="alert" hidden {}
         }
     }
