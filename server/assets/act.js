@@ -80,16 +80,17 @@ async function submitted(event) {
   const form = event.target.closest("form[data-act]");
   if (!form) return;
   event.preventDefault();
+  // One request at a time. Buttons stay as they are, so that the keyboard stays where it is.
+  if (form.ariaBusy === "true") return;
   const trouble = form.querySelector(".trouble");
-  const buttons = [...form.querySelectorAll("button")];
   if (trouble) trouble.hidden = true;
-  buttons.forEach((button) => (button.disabled = true));
+  form.ariaBusy = "true";
   try {
     await carryOut(form, event.submitter);
   } catch (error) {
     if (trouble) Object.assign(trouble, { textContent: error.message, hidden: false });
   } finally {
-    buttons.forEach((button) => (button.disabled = false));
+    form.ariaBusy = "false";
   }
 }
 

@@ -3,7 +3,7 @@
 import { element, fold } from "./timeline.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const LINE_CHARS = 24;
+const LINE_CHARS = 28;
 const LINES_MAX = 3;
 const LINE_HEIGHT = 15;
 
@@ -29,7 +29,7 @@ function drawn(name, attributes = {}, ...children) {
 /** A label in a few short lines. The whole of it is said to whoever chooses the node. */
 function lines(label) {
   const made = [""];
-  for (const word of label.match(/\S{1,24}/g) ?? []) {
+  for (const word of label.match(/\S{1,28}/g) ?? []) {
     const longer = `${made.at(-1)} ${word}`.trim();
     if (longer.length <= LINE_CHARS) made[made.length - 1] = longer;
     else made.push(word);
@@ -99,7 +99,7 @@ export class Graph {
     this.#picture = JSON.parse(fetched);
     this.#draw();
     const left = this.#picture.leftOut;
-    const note = `${left} older nodes are left out.`;
+    const note = `${left} older nodes are left out; the graph as a picture, below, has more.`;
     Object.assign(document.getElementById("left-out"), { hidden: !left, textContent: note });
     if (this.#chosen !== null) this.#describe();
   }
@@ -187,15 +187,16 @@ export class Graph {
   #describe() {
     const { id, label, tone, reference, seq } = this.#node(this.#chosen) ?? {};
     if (id === undefined) return;
+    const { edges } = this.#picture;
     const list = element("dl");
     const row = (title, ...values) => {
       const value = element("dd");
       value.append(...values);
       list.append(element("dt", title), value);
     };
-    const { edges } = this.#picture;
     row("reference", element("code", reference));
-    row("stands", TONES[tone] ?? tone);
+    const onTheWay = tone === "plain" && edges.some((edge) => edge.proof && (edge.from === id || edge.to === id));
+    row("stands", onTheWay ? "on the way from the final answer to its evidence" : (TONES[tone] ?? tone));
     const record = `/api/runs/${encodeURIComponent(this.#run)}/events?after=${seq - 1}&limit=1`;
     row("recorded by", element("a", `event ${seq}`, { href: record }));
     row("rests on", ...this.#links(edges.filter((edge) => edge.from === id).map((edge) => edge.to)));

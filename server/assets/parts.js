@@ -15,7 +15,12 @@ function patch(old, now) {
 /** As `patch`, for parts in which people write: a child stays as it is for as long as there is one of its id. */
 function patchKept(old, now) {
   const ids = new Set([...now.children].map((child) => child.id));
-  [...old.children].filter((child) => !ids.has(child.id)).forEach((child) => child.remove());
+  for (const child of [...old.children].filter((child) => !ids.has(child.id))) {
+    const hadFocus = child.contains(document.activeElement);
+    child.remove();
+    // Whoever has just used it goes on from the top of the run, not of the browser.
+    if (hadFocus) document.getElementById("main").focus({ preventScroll: true });
+  }
   let before = null;
   for (const child of [...now.children].reverse()) {
     const known = old.querySelector(`:scope > #${CSS.escape(child.id)}`);

@@ -66,6 +66,8 @@ async fn the_keyboard_is_enough_to_approve() {
     browser.shot("keyboard").await;
     browser.press("\u{e007}").await;
     browser.until_badge("Completed").await;
+    // The form is gone, and the keyboard goes on from the run.
+    browser.until("document.activeElement.id === 'main'").await;
     stage.end().await;
 }
 

@@ -14,6 +14,10 @@ use countersign::journal::projection::RunSummary;
 use countersign::{GraphView, ROOT, Run};
 use maud::{Markup, html};
 
+/// Most nodes of the graph on the page. A browser lays it out anew whenever it grows, and takes about half a second for
+/// this many.
+const DRAWN_MAX: usize = 150;
+
 /// What the parts of the page are made from.
 pub(super) struct Seen<'a> {
     pub(super) run: &'a Run,
@@ -37,7 +41,7 @@ pub(super) async fn show(State(state): State<AppState>, owned: Owned) -> Result<
     let title = state.redactor().strike(&owned.run.title);
     let main = html! {
         (frame::bar())
-        main.run #main data-run=(owned.run.run) {
+        main.run #main tabindex="-1" data-run=(owned.run.run) {
             (head(&seen, &title))
             div.columns {
                 div {
@@ -116,7 +120,8 @@ fn timeline(seen: &Seen<'_>) -> Markup {
 /// `GET /runs/{run}/picture`: the part of the evidence graph that is drawn.
 pub(super) async fn picture(State(state): State<AppState>, owned: Owned) -> Result<Response, Problem> {
     let run = state.runs().read(&owned.run).await?;
-    let picture = GraphView::of(run.ledger(), run.ledger().last_decision(ROOT)).picture();
+    let view = GraphView { drawn_max: DRAWN_MAX, ..GraphView::of(run.ledger(), run.ledger().last_decision(ROOT)) };
+    let picture = view.picture();
     let json = serde_json::to_string(&picture).unwrap_or_default();
     Ok(([(header::CONTENT_TYPE, "application/json")], state.redactor().strike(&json).into_owned()).into_response())
 }

@@ -7,15 +7,13 @@ use maud::{Markup, html};
 pub(super) fn of(seen: &Seen<'_>) -> Markup {
     let has_ended = seen.summary.status.is_terminal();
     html! {
-        section.panel aria-labelledby="steering-title" {
-            h2 #steering-title { "Steer" }
-            div #steering data-part="keep" {
-                @if !has_ended { (say(seen)) (cancel(seen)) }
-                form #copy data-act="copy" data-from=(seen.at("/report?format=markdown")) {
-                    button type="submit" { "Copy the report" }
-                    span.hint role="status" {}
-                    p.trouble role="alert" hidden {}
-                }
+        section.panel #steering data-part="keep" aria-label="What you can do" {
+            @if has_ended { h2 #has-ended { "Report" } }
+            @else { h2 #goes-on { "Steer" } (say(seen)) (cancel(seen)) }
+            form #copy data-act="copy" data-from=(seen.at("/report?format=markdown")) {
+                button type="submit" { "Copy the report" }
+                " " span.hint role="status" {}
+                p.trouble role="alert" hidden {}
             }
         }
     }
