@@ -2,6 +2,7 @@
 
 mod key;
 mod plan;
+mod reads;
 
 pub use key::Key;
 pub use plan::{PlanView, StepView};
@@ -11,6 +12,7 @@ use crate::mode::Answer;
 use crate::output::{Conclusion, ReplanVerdict};
 use countersign_core::ledger::{Activation, Asked, Ledger};
 use countersign_core::{Cause, Event, Finish, Form, NodeId, Outcome, Policy, Report, Str, Via};
+use reads::{Read, Reads};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -98,7 +100,10 @@ impl<'a> Reply<'a> {
 
 /// What is known of a question: that it was asked, or its name.
 enum Found<'a> {
-    Asked(&'a Asked),
+    /// The next of those that were asked.
+    Next(&'a Asked),
+    /// Asked, and met out of order.
+    Apart(&'a Asked),
     New(Str),
 }
 
@@ -109,12 +114,9 @@ pub(crate) struct Pass {
     pub(crate) error: Option<String>,
     pub(crate) stop: Option<(Cause, String)>,
     pub(crate) waiting: bool,
-    /// How many recorded questions were found in the order in which they were asked.
-    cursor: usize,
     /// Keys that were found or asked out of that order.
     used: BTreeSet<Str>,
-    /// Results read: node, its event, the event of the question.
-    reads: Vec<(NodeId, u32, u32)>,
+    reads: Reads,
 }
 
 /// What a mode works with.
@@ -131,7 +133,6 @@ pub struct Work<'a> {
 impl<'a> Work<'a> {
     pub(crate) fn new(ledger: &'a Ledger, agents: &'a Agents, scope: NodeId, pass: &'a mut Pass) -> Self {
         let asked = ledger.activation(scope).map(|a| a.asked.as_slice()).unwrap_or_default();
-        pass.reads.reserve(asked.len());
         Self { ledger, asked, agents, scope, prefix: String::new(), pass }
     }
 
@@ -165,8 +166,14 @@ impl<'a> Work<'a> {
     pub fn ask(&mut self, agent: &str, key: impl Key, prompt: impl Into<Str>) -> Flow<Reply<'a>> {
         let prompt = prompt.into();
         match self.recorded(&key)? {
-            Found::Asked(asked) => self.read_or_ask_anew(agent, asked, prompt, Via::Asked),
             Found::New(name) => self.begin(agent, name, prompt, Via::Asked),
+            Found::Next(asked) if self.is_same(agent, asked, &prompt) => self.read(asked),
+            Found::Apart(asked) if self.is_same(agent, asked, &prompt) => self.read_apart(asked),
+            Found::Apart(asked) => self.ask_anew(agent, asked, prompt, Via::Asked),
+            Found::Next(asked) => {
+                self.pass.reads.pass_over();
+                self.ask_anew(agent, asked, prompt, Via::Asked)
+            }
         }
     }
 
@@ -174,7 +181,8 @@ impl<'a> Work<'a> {
     /// a long chain of questions stays cheap; a prompt that would come out otherwise goes unnoticed.
     pub fn ask_with<P: Into<Str>>(&mut self, agent: &str, key: impl Key, prompt: impl FnOnce() -> P) -> Flow<Reply<'a>> {
         match self.recorded(&key)? {
-            Found::Asked(asked) => self.read(asked),
+            Found::Next(asked) => self.read(asked),
+            Found::Apart(asked) => self.read_apart(asked),
             Found::New(name) => self.begin(agent, name, prompt().into(), Via::Asked),
         }
     }
@@ -227,7 +235,7 @@ impl<'a> Work<'a> {
             text,
             form,
             finish: if finish == Finish::ToolCalls { Finish::Stop } else { finish },
-            rests_on: self.frontier(),
+            rests_on: self.pass.reads.frontier(self.asked),
             synthesis: conclusion.is_some() || reply.data().is_some_and(|d| serde_json::from_str::<ReplanVerdict>(d).is_ok()),
             uncertainties: conclusion.as_ref().map(|c| list(&c.uncertainties)).unwrap_or_default(),
             next_actions: conclusion.as_ref().map(|c| list(&c.next_actions)).unwrap_or_default(),
@@ -274,12 +282,13 @@ impl<'a> Work<'a> {
     /// The recorded question of this key. Looks first where the last pass found it.
     fn recorded(&mut self, key: &impl Key) -> Flow<Found<'a>> {
         let asked = self.asked;
-        let rest = |name: &'a str| if self.prefix.is_empty() { Some(name) } else { name.strip_prefix(self.prefix.as_str()) };
-        if let Some(next) = asked.get(self.pass.cursor)
-            && rest(&next.key).is_some_and(|rest| key.is(rest))
-        {
-            self.pass.cursor += 1;
-            return Ok(Found::Asked(next));
+        let is = |next: &Asked| match key.number() {
+            Some(number) if self.prefix.is_empty() => next.number == Some(number),
+            _ => next.key.strip_prefix(self.prefix.as_str()).is_some_and(|rest| key.is(rest)),
+        };
+        if let Some(next) = asked.get(self.pass.reads.in_order).filter(|next| is(next)) {
+            self.pass.reads.in_order += 1;
+            return Ok(Found::Next(next));
         }
         self.out_of_order(key.within(&self.prefix))
     }
@@ -288,28 +297,33 @@ impl<'a> Work<'a> {
         let known = if self.asked.is_empty() { None } else { self.ledger.asked(self.scope, &name) };
         let at = known.and_then(|a| a.asked_at).map(|at| at as usize);
         let found = at.and_then(|at| self.asked.get(at));
-        let before = at.is_some_and(|at| at < self.pass.cursor);
+        let before = at.is_some_and(|at| at < self.pass.reads.in_order);
         if before || !self.pass.used.insert(name.clone()) {
             return Err(self.fail(format!("key `{name}` is asked twice in one pass; name each question differently, or use `within`")));
         }
-        Ok(found.map_or(Found::New(name), Found::Asked))
+        Ok(found.map_or(Found::New(name), Found::Apart))
     }
 
-    fn read_or_ask_anew(&mut self, agent: &str, asked: &'a Asked, prompt: Str, via: Via) -> Flow<Reply<'a>> {
-        let started = self.ledger.event(asked.started_seq);
-        let (was_agent, was_prompt) = match started {
-            Some(Event::ActivationStarted { agent, prompt, .. }) => (&**agent, &**prompt),
+    /// What a recorded question was asked of whom in which words.
+    fn words(&self, asked: &Asked) -> (&'a str, &'a str) {
+        match self.ledger.event(asked.started_seq) {
+            Some(Event::ActivationStarted { agent, prompt, .. }) => (agent, prompt),
             _ => ("", ""),
-        };
-        if was_agent == agent && was_prompt == &*prompt {
-            return self.read(asked);
         }
-        // Asked before something that this pass has read was known: the older question is superseded.
-        let learned = self.pass.reads.iter().any(|(_, seq, _)| *seq > asked.started_seq);
-        if !learned {
+    }
+
+    fn is_same(&self, agent: &str, asked: &Asked, prompt: &str) -> bool {
+        self.words(asked) == (agent, prompt)
+    }
+
+    /// A recorded question in other words: the older one is superseded, where something was read that was not known yet
+    /// when it was asked.
+    fn ask_anew(&mut self, agent: &str, asked: &'a Asked, prompt: Str, via: Via) -> Flow<Reply<'a>> {
+        if !self.pass.reads.any_since(self.asked, asked.started_seq) {
             let why = format!(
-                "key `{}` was asked of `{was_agent}` in other words and is now asked of `{agent}`; the same key needs the same question",
-                asked.key
+                "key `{}` was asked of `{}` in other words and is now asked of `{agent}`; the same key needs the same question",
+                asked.key,
+                self.words(asked).0
             );
             return Err(self.fail(why));
         }
@@ -321,17 +335,21 @@ impl<'a> Work<'a> {
         self.begin(agent, key, prompt, via)
     }
 
+    /// The answer to the question that was just found in order. `Reads` knows of it by that.
     fn read(&mut self, asked: &'a Asked) -> Flow<Reply<'a>> {
         match asked.answer {
-            Some(result) => {
-                self.pass.reads.push((result, asked.answer_seq, asked.started_seq));
-                Ok(Reply { ledger: self.ledger, result })
-            }
+            Some(result) => Ok(Reply { ledger: self.ledger, result }),
             None => {
                 self.pass.waiting = true;
                 Err(Halt(()))
             }
         }
+    }
+
+    fn read_apart(&mut self, asked: &'a Asked) -> Flow<Reply<'a>> {
+        let reply = self.read(asked)?;
+        self.pass.reads.add(Read { result: reply.result, seq: asked.answer_seq, asked: asked.started_seq });
+        Ok(reply)
     }
 
     fn begin(&mut self, agent: &str, key: Str, prompt: Str, via: Via) -> Flow<Reply<'a>> {
@@ -342,26 +360,10 @@ impl<'a> Work<'a> {
             Machine::Mode(mode) => Some(Box::new(mode.rules())),
             Machine::Loop => None,
         };
-        let rests_on = self.frontier().into_boxed_slice();
+        let rests_on = self.pass.reads.frontier(self.asked).into_boxed_slice();
         self.pass.events.push(Event::ActivationStarted { parent: self.scope, agent: known.name.clone(), key, prompt, via, rests_on, rules });
         self.pass.waiting = true;
         Err(Halt(()))
-    }
-
-    /// Results read so far that no question asked since rests on: a question rests on all that had been read
-    /// when it was asked, so a read older than the newest such question is covered by it.
-    fn frontier(&self) -> Vec<NodeId> {
-        let mut covered_before = 0;
-        let mut frontier = Vec::new();
-        for (result, seq, asked) in self.pass.reads.iter().rev() {
-            if *seq > covered_before {
-                frontier.push(*result);
-                covered_before = covered_before.max(*asked);
-            }
-        }
-        frontier.sort_unstable();
-        frontier.dedup();
-        frontier
     }
 }
 

@@ -62,8 +62,8 @@ pub trait Journal: Send + Sync {
         None
     }
 
-    /// Records after `after`, at most `most`, in order. Empty where there are none, or no such run. Fails at the
-    /// first that is damaged; what stands before it is handed out first.
+    /// Records after `after`, at most `most`, in order; may be fewer than there are. Empty where there are none, or no
+    /// such run. Fails at the first that is damaged; what stands before it is handed out first.
     async fn read(&self, run: &str, after: u32, most: usize) -> Result<Vec<Arc<Record>>, JournalError>;
 
     /// Waits until there may be records after `after`. May come back early.

@@ -61,13 +61,23 @@ pub(crate) fn router(state: AppState) -> Router {
 }
 
 /// Whether the server is there.
-#[utoipa::path(get, path = "/health", tag = "server", security(()), responses((status = 200, description = "it is", body = String, content_type = "text/plain"), openapi::Asked))]
+#[utoipa::path(
+    get, path = "/health", tag = "server",
+    security(()),
+    responses((status = 200, description = "it is", body = String, content_type = "text/plain"), openapi::Asked),
+)]
 async fn health() -> &'static str {
     "ok\n"
 }
 
 /// What is counted, for Prometheus. It needs a token as well.
-#[utoipa::path(get, path = "/metrics", tag = "server", responses((status = 200, description = "OpenMetrics text", body = String, content_type = "application/openmetrics-text"), openapi::Asked))]
+#[utoipa::path(
+    get, path = "/metrics", tag = "server",
+    responses(
+        (status = 200, description = "OpenMetrics text", body = String, content_type = "application/openmetrics-text"),
+        openapi::Asked,
+    ),
+)]
 async fn metrics(State(state): State<AppState>) -> Response {
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
     ([(header::CONTENT_TYPE, kind)], state.runs().metrics().text(state.runs().at_work())).into_response()

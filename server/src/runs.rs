@@ -24,6 +24,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
+/// How many runs somebody may be busy with before those are looked for with whom nobody is.
+const SLOTS_MAX: usize = 10_000;
+
 /// Every run of a server.
 pub struct Runs {
     journal: Arc<dyn Journal>,
@@ -205,6 +208,10 @@ impl Runs {
 
     /// The place of a run among those that somebody is busy with.
     fn slot(&self, run: &Str) -> Arc<Slot> {
+        if self.slots.len() > SLOTS_MAX {
+            // A hub may outlive its last reader by a moment, and its slot with it.
+            self.slots.retain(|_, slot| Arc::strong_count(slot) > 1 || !slot.is_free());
+        }
         self.slots.entry(run.clone()).or_default().clone()
     }
 

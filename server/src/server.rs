@@ -31,7 +31,7 @@ pub enum ServeError {
     #[error("there is no token; add one with `token`")]
     NoToken,
     /// It could be reached from elsewhere, and nobody has said by whom.
-    #[error("`{0}` can be reached from elsewhere: choose a token, or listen at a loopback address")]
+    #[error("`{0}` can be reached from elsewhere: give a token of your own (`--token-file`), or listen at a loopback address")]
     Public(String),
     /// The address cannot be listened at.
     #[error("`{addr}` cannot be listened at: {why}")]

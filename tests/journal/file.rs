@@ -2,6 +2,7 @@
 
 use super::{IntoDyn, journals, ran, renamed, runner};
 use crate::scratch::Scratch;
+use countersign::journal::projection::RunQuery;
 use countersign::journal::sqlite::{SCHEMA, SqliteOptions};
 use countersign::journal::tail::Tail;
 use countersign::*;
@@ -21,14 +22,19 @@ fn sql(path: &str, statement: &str) {
     rusqlite::Connection::open(path).unwrap().execute_batch(statement).unwrap();
 }
 
+/// Puts a file back to how the first version made it.
+const FIRST_SCHEMA: &str = "
+    DROP TABLE messages; DROP INDEX runs_by_mode; DROP TABLE places; ALTER TABLE seal DROP COLUMN placed;
+    DROP INDEX runs_by_owner; ALTER TABLE runs DROP COLUMN owner; ALTER TABLE runs DROP COLUMN profile;
+    CREATE TABLE old (run INTEGER NOT NULL, seq INTEGER NOT NULL, link BLOB NOT NULL, body TEXT NOT NULL) STRICT;
+    INSERT INTO old SELECT run, seq, link, body FROM events; DROP TABLE events; ALTER TABLE old RENAME TO events;
+    CREATE UNIQUE INDEX events_by_run ON events (run, seq);
+    PRAGMA user_version = 1;";
+
 #[tokio::test]
 async fn an_old_schema_opens_and_a_newer_one_is_refused() {
     let (_scratch, path, result) = file(None).await;
-    sql(
-        &path,
-        "DROP TABLE messages; DROP INDEX runs_by_mode; DROP INDEX runs_by_owner;
-        ALTER TABLE runs DROP COLUMN owner; ALTER TABLE runs DROP COLUMN profile; PRAGMA user_version = 1;",
-    );
+    sql(&path, FIRST_SCHEMA);
     let journal = SqliteJournal::open(&path).unwrap();
     assert_eq!(journal::read_all(&journal, "a").await.unwrap(), result.run.ledger().log());
     assert_eq!(journal.message("a").await.unwrap().unwrap().content, None);
@@ -36,6 +42,66 @@ async fn an_old_schema_opens_and_a_newer_one_is_refused() {
     sql(&path, "PRAGMA user_version = 99;");
     let newer = SqliteJournal::open(&path).err().unwrap();
     assert_eq!(newer, JournalError::Newer { place: path, found: 99, known: SCHEMA });
+}
+
+/// More events than may stand outside the index by run, a hundred runs at a time: read while some do, by this process
+/// and by another, and after the file was closed.
+#[tokio::test]
+async fn a_run_is_read_wherever_its_events_stand_among_those_of_others() {
+    const RUNS: usize = 150;
+    let (_scratch, path, result) = file(None).await;
+    let journal = Arc::new(SqliteJournal::open(&path).unwrap());
+    let logs: Vec<_> = (0..RUNS).map(|n| (Str::from(format!("run-{n}")), renamed(result.run.ledger().log(), &format!("run-{n}")))).collect();
+    for at in 0..result.run.ledger().log().len() {
+        let mut appends = tokio::task::JoinSet::new();
+        for (run, log) in logs.clone() {
+            let journal = journal.clone();
+            appends.spawn(async move { journal.append(Batch::new(&run, at as u32, &log[at..=at])).await });
+        }
+        assert!(appends.join_all().await.iter().all(Result::is_ok));
+        let written = &logs[at % RUNS];
+        assert_eq!(journal::read_all(&*journal, &written.0).await.unwrap(), written.1[..=at]);
+        assert_eq!(journal.summary(&written.0).await.unwrap().unwrap().seq, at as u32 + 1);
+    }
+    let whole = async |journal: SqliteJournal| {
+        assert_eq!(journal.verify().await.unwrap(), []);
+        for (run, log) in logs.iter().step_by(40) {
+            for after in 0..=log.len() {
+                assert_eq!(journal.read(run, after as u32, 3).await.unwrap(), log[after..(after + 3).min(log.len())]);
+            }
+        }
+        let listed = journal.list(&RunQuery { most: RUNS + 9, ..RunQuery::default() }).await.unwrap();
+        assert_eq!(listed.len(), RUNS + 1);
+        assert!(listed.iter().all(|run| run.seq as usize == result.run.ledger().log().len()));
+    };
+    let look = || SqliteJournal::look(&path, SqliteOptions::default()).unwrap();
+    whole(look()).await;
+    drop(journal);
+    whole(look()).await;
+    whole(SqliteJournal::open(&path).unwrap()).await;
+}
+
+/// Two processes write to one run in turns, and each reads all of it, from wherever: what a follower gets from memory
+/// has no gap where the other has written.
+#[tokio::test]
+async fn a_follower_misses_nothing_that_another_process_writes() {
+    let (_scratch, path, result) = file(None).await;
+    let log = renamed(result.run.ledger().log(), "b");
+    let processes = [SqliteJournal::open(&path).unwrap(), SqliteJournal::open(&path).unwrap()];
+    for (at, writer) in [0, 0, 1, 0, 1, 1, 0].into_iter().enumerate() {
+        processes[writer].append(Batch::new(&"b".into(), at as u32, &log[at..=at])).await.unwrap();
+        for reader in &processes {
+            for after in 0..=at + 1 {
+                let mut read = Vec::new();
+                while let next = reader.read("b", (after + read.len()) as u32, 3).await.unwrap()
+                    && !next.is_empty()
+                {
+                    read.extend(next);
+                }
+                assert_eq!(read, log[after..=at]);
+            }
+        }
+    }
 }
 
 #[tokio::test]
@@ -235,7 +301,7 @@ async fn looking_at_a_file_changes_nothing_in_it() {
     assert_eq!(std::fs::read(&other).unwrap(), before);
     std::fs::write(scratch.file("empty.db"), "").unwrap();
     assert!(matches!(look(&scratch.file("empty.db")), Err(JournalError::Unreadable { .. })));
-    sql(&path, "PRAGMA user_version = 1");
+    sql(&path, FIRST_SCHEMA);
     assert!(matches!(look(&path), Err(JournalError::Older { found: 1, .. })));
 }
 

@@ -11,6 +11,7 @@
 //! | [`windows`] | transcripts that are too long for their model |
 //! | [`text_tools`] | tools as text: a call, an answer, or neither |
 //! | [`small_model`] | a real model answers, under a schema |
+//! | [`hosts`] | the stop hook in Claude Code and Codex |
 //! | [`mcp`] | tools of three MCP servers: terms, progress, cancelling, death |
 //! | [`openapi`] | the server's API is as `/openapi.json` says, as schemathesis finds |
 //! | [`pages`] | pages: what is fetched, cut and refused |
@@ -23,6 +24,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
 
 mod aimock;
+mod hosts;
 mod llama;
 mod mcp;
 mod modes;

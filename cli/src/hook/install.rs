@@ -71,6 +71,9 @@ impl Place {
         }
         replace::write(&self.file, new.as_bytes()).with_context(|| format!("`{}` cannot be written", self.file.display()))?;
         writeln!(out, "written; undo it with `countersign hook uninstall --for {}`", host.name())?;
+        if host == Host::Codex {
+            writeln!(out, "codex runs a new hook once you have trusted it: it asks when it is started next")?;
+        }
         Ok(GOOD)
     }
 

@@ -71,7 +71,7 @@ fn in_prose(said: &str, results: &[Value], at: u32, tale: &mut Tale) {
         return tale.failed(OWNER, said);
     }
     let id = format!("step {at}");
-    let observed: Vec<String> = results.iter().map(|r| content(r.get("content").unwrap_or(&Value::Null))).collect();
+    let observed: Vec<_> = results.iter().map(|r| content(r.get("content").unwrap_or(&Value::Null))).collect();
     match written_call(said) {
         Some((name, args)) => tale.called(OWNER, &id, name, &args.to_string()),
         None if observed.is_empty() => return tale.said(OWNER, said),

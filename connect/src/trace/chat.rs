@@ -8,6 +8,7 @@ use super::document::{Item, Lines, content, items, text};
 use super::outcome::outcome_of;
 use super::{Head, OWNER, Source, SourceError, Tale, Told, Trace, stock};
 use countersign_core::{Cause, Finish, Form, Outcome};
+use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -45,20 +46,37 @@ impl Trace for Chat {
         }
         if source.head().is_lines() {
             let faults = source.each_line(|line, text| {
-                let outline: BTreeMap<&str, &RawValue> = serde_json::from_str(text)?;
-                tell(&outline, text, line, told).map_err(serde::de::Error::custom)
+                let mut whole: Whole = serde_json::from_str(text)?;
+                tell(whole.items(line), &whole.info, told).map_err(serde::de::Error::custom)
             })?;
             told.faults(faults);
             return Ok(());
         }
         let document = source.document();
-        match serde_json::from_str::<BTreeMap<String, &RawValue>>(document) {
-            Ok(outline) => tell(&outline.iter().map(|(k, v)| (&**k, *v)).collect(), document, 1, told),
-            Err(_) => {
-                let list: &RawValue = serde_json::from_str(document).map_err(|e| SourceError::broken(&e))?;
-                tell(&BTreeMap::from([("messages", list)]), document, 1, told)
-            }
-        }
+        let outline = match serde_json::from_str::<BTreeMap<String, &RawValue>>(document) {
+            Ok(outline) => outline,
+            Err(_) => BTreeMap::from([("messages".to_owned(), serde_json::from_str(document).map_err(|e| SourceError::broken(&e))?)]),
+        };
+        let list = LISTS.iter().find_map(|list| outline.get(*list));
+        let info: Value = outline.get("info").and_then(|info| serde_json::from_str(info.get()).ok()).unwrap_or_default();
+        tell(list.map(|list| items(&mut Lines::of(document), list)).unwrap_or_default(), &info, told)
+    }
+}
+
+/// A conversation that stands in one line: read at once, as no part of it has another place.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Whole {
+    messages: Value,
+    traj: Value,
+    info: Value,
+}
+
+impl Whole {
+    fn items(&mut self, line: u32) -> Vec<Item> {
+        let list = if self.messages.is_null() { &mut self.traj } else { &mut self.messages };
+        let Value::Array(list) = list.take() else { return Vec::new() };
+        list.into_iter().zip(0..).map(|(value, at)| Item { line, at, value }).collect()
     }
 }
 
@@ -72,18 +90,15 @@ fn is_message(value: &Value) -> bool {
     known && (value.get("content").is_some() || value.get("tool_calls").is_some())
 }
 
-/// One conversation, from the outline of its document.
-fn tell(outline: &BTreeMap<&str, &RawValue>, document: &str, first_line: u32, told: &mut Told<'_>) -> Result<(), SourceError> {
+/// One conversation.
+fn tell(items: Vec<Item>, info: &Value, told: &mut Told<'_>) -> Result<(), SourceError> {
     let tale = told.begin("", OWNER)?;
-    let mut lines = Lines::of(document);
-    let list = LISTS.iter().find_map(|list| outline.get(list));
     let mut conversation = Conversation::default();
-    for item in list.map(|list| items(&mut lines, list)).unwrap_or_default() {
-        tale.at(first_line + item.line - 1, Some(item.at));
+    for item in items {
+        tale.at(item.line, Some(item.at));
         conversation.tell(&item, tale);
     }
-    let info: Value = outline.get("info").and_then(|info| serde_json::from_str(info.get()).ok()).unwrap_or_default();
-    if !text(&info, "error").is_empty() {
+    if !text(info, "error").is_empty() {
         tale.ends(Cause::Error, "the harness recorded an error");
     }
     Ok(())

@@ -106,7 +106,7 @@ impl Rollout {
 
     fn returned(&mut self, id: &str, item: &Value, tale: &mut Tale) {
         let output = item.get("output").unwrap_or(&Value::Null);
-        let said = output.as_str().map_or_else(|| super::document::content(output), str::to_owned);
+        let said = super::document::content(output);
         let parsed: Value = serde_json::from_str(&said).unwrap_or_default();
         let status = parsed.pointer("/metadata/exit_code").and_then(Value::as_i64).or_else(|| status_in(&said));
         if let Some(number) = number_after(&said, "Process running with session ID ").filter(|_| status.is_none()) {
@@ -117,6 +117,7 @@ impl Rollout {
         match status {
             Some(_) => tale.exited(id, status, &said),
             None if said.starts_with("aborted by user") => tale.returned(id, Outcome::Cancelled, &said),
+            None if said.starts_with("unsupported call: ") => tale.returned(id, Outcome::Failed, &said),
             None => tale.returned(id, outcome_of(&said), &said),
         }
         if tale.witness().asks_user(id) {

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 /// The lines of a document, counted once from front to back.
 pub struct Lines<'a> {
@@ -54,13 +55,13 @@ pub fn text<'a>(value: &'a Value, field: &str) -> &'a str {
 }
 
 /// What a message says: its text, or the texts of its parts.
-pub fn content(value: &Value) -> String {
+pub fn content(value: &Value) -> Cow<'_, str> {
     match value {
-        Value::String(text) => text.clone(),
+        Value::String(text) => text.as_str().into(),
         Value::Array(parts) => {
             let texts = parts.iter().filter_map(|p| p.as_str().or_else(|| p.get("text").and_then(Value::as_str)));
-            texts.collect::<Vec<_>>().join("\n")
+            texts.collect::<Vec<_>>().join("\n").into()
         }
-        _ => String::new(),
+        _ => Cow::default(),
     }
 }

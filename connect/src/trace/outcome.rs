@@ -39,7 +39,7 @@ pub(super) fn outcome_of_value(result: &Value) -> Outcome {
 /// Whether a result of the Model Context Protocol, however often it was quoted on its way, carries its error flag.
 fn flags_error(part: &str) -> bool {
     let mut rest = part;
-    while let Some(at) = rest.find("isError") {
+    while let Some(at) = memchr::memmem::find(rest.as_bytes(), b"isError") {
         let after = rest.get(at + "isError".len()..).unwrap_or_default();
         let value = after.trim_start_matches(['\\', '"', ' ', ':', '=']);
         if value.starts_with("true") || value.starts_with("True") {

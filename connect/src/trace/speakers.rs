@@ -63,7 +63,7 @@ impl Spoken {
             None => (label, None),
         };
         let to = aside.and_then(|a| a.strip_prefix("->")).map(|to| to.trim().to_owned());
-        let said = content(item.value.get("content").unwrap_or(&Value::Null));
+        let said = content(item.value.get("content").unwrap_or(&Value::Null)).into_owned();
         let aside = aside.filter(|_| to.is_none()).map(str::to_owned);
         Self { line: item.line, at: item.at, speaker: name.to_owned(), to, aside, said }
     }

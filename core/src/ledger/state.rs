@@ -34,6 +34,8 @@ pub struct Entry {
 pub struct Asked {
     /// Its name.
     pub key: Str,
+    /// Its name as a number, where it is one: compared at once, without going to where the name is.
+    pub number: Option<u32>,
     /// The activation at work on it.
     pub activation: NodeId,
     /// The event that asked.
@@ -42,6 +44,13 @@ pub struct Asked {
     pub answer: Option<NodeId>,
     /// The event of that result.
     pub answer_seq: u32,
+}
+
+impl Asked {
+    pub(crate) fn new(key: Str, activation: NodeId, started_seq: u32) -> Self {
+        let number = key.parse().ok().filter(|_| *key == *"0" || !key.starts_with(['0', '+']));
+        Self { key, number, activation, started_seq, answer: None, answer_seq: 0 }
+    }
 }
 
 /// One agent at work.

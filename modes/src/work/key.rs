@@ -9,6 +9,11 @@ pub trait Key: Display {
     /// Whether this is the key that was written down so.
     fn is(&self, recorded: &str) -> bool;
 
+    /// This key, where it is a number and no text.
+    fn number(&self) -> Option<u32> {
+        None
+    }
+
     /// This key as it is written down in a part of the work.
     fn within(&self, prefix: &str) -> Str {
         format!("{prefix}{self}").into()
@@ -34,6 +39,10 @@ impl Key for String {
 impl<K: Key + ?Sized> Key for &K {
     fn is(&self, recorded: &str) -> bool {
         (**self).is(recorded)
+    }
+
+    fn number(&self) -> Option<u32> {
+        (**self).number()
     }
 
     fn within(&self, prefix: &str) -> Str {
@@ -75,6 +84,10 @@ macro_rules! numbers {
                     digits => digits.iter().try_fold(0, read) == Some(*self),
                 }
             }
+
+            fn number(&self) -> Option<u32> {
+                (*self).try_into().ok()
+            }
         }
     )* };
 }
@@ -87,6 +100,10 @@ impl Key for i32 {
             Ok(number) => number.is(recorded),
             Err(_) => recorded.strip_prefix('-').is_some_and(|rest| self.unsigned_abs().is(rest)),
         }
+    }
+
+    fn number(&self) -> Option<u32> {
+        u32::try_from(*self).ok()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Plans: recorded once per key, and seen as of their version.
 
+use super::reads::Read;
 use super::{Flow, Found, Halt, Reply, Work};
 use countersign_core::ledger::{PlanVersion, StepState};
 use countersign_core::{Cause, Event, NodeId, Outcome, StepOutcome, StepSpec, Str, Via};
@@ -54,7 +55,8 @@ impl<'a> Work<'a> {
     pub fn step(&mut self, step: &StepView<'a>, agent: &str, prompt: impl Into<Str>) -> Flow<Reply<'a>> {
         let key = step_key(step.id, step.plan);
         match self.recorded(&key)? {
-            Found::Asked(asked) => self.read(asked),
+            Found::Next(asked) => self.read(asked),
+            Found::Apart(asked) => self.read_apart(asked),
             Found::New(name) => self.begin(agent, name, prompt.into(), Via::Step(step.id)),
         }
     }
@@ -88,7 +90,7 @@ impl<'a> Work<'a> {
         for reply in replies.into_iter().flatten() {
             let seq = self.ledger.result(reply.result).map_or(0, |r| r.seq);
             let asked = self.ledger.activation(reply.by()).map_or(0, |a| a.started_seq);
-            self.pass.reads.push((reply.result, seq, asked));
+            self.pass.reads.add(Read { result: reply.result, seq, asked });
         }
         PlanView { id: version.id, steps }
     }

@@ -10,8 +10,11 @@
 //! within the transaction.
 
 mod fault;
+mod places;
 mod read;
+mod recent;
 mod schema;
+mod slip;
 mod write;
 
 pub use schema::SCHEMA;
@@ -22,11 +25,12 @@ use super::{Batch, Journal, JournalError, POLL};
 use async_trait::async_trait;
 use countersign_core::{NodeId, Record, Str};
 use fault::Place;
+use recent::Recent;
 use rusqlite::Connection;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
 /// How a file is opened.
 #[derive(Clone, Default)]
@@ -54,6 +58,7 @@ struct Shared {
     chain: Chain,
     /// Connections that nobody reads with at the moment.
     idle: Mutex<Vec<Connection>>,
+    recent: Recent,
 }
 
 impl SqliteJournal {
@@ -69,10 +74,10 @@ impl SqliteJournal {
         let connection = schema::open(&place, &chain, options.bytes_max)?;
         let (queue, jobs) = mpsc::channel();
         let (committed, commits) = watch::channel(0);
-        let writer = write::Writer::new(connection, place.clone(), chain.clone(), committed);
+        let shared = Arc::new(Shared { place, chain, idle: Mutex::default(), recent: Recent::default() });
+        let writer = write::Writer::new(connection, shared.clone(), committed);
         let thread = std::thread::Builder::new().name("countersign-journal".into()).spawn(move || writer.work(&jobs));
         let thread = thread.map_err(|e| JournalError::Store(format!("the writer thread cannot be started: {e}")))?;
-        let shared = Arc::new(Shared { place, chain, idle: Mutex::new(Vec::new()) });
         Ok(Self { shared, queue: Some(queue), writer: Some(thread), commits })
     }
 
@@ -81,17 +86,17 @@ impl SqliteJournal {
         let place = Place(path.as_ref().to_path_buf());
         let chain = chain(&place, &options)?;
         let connection = schema::look(&place, &chain)?;
-        let shared = Arc::new(Shared { place, chain, idle: Mutex::new(vec![connection]) });
+        let shared = Arc::new(Shared { place, chain, idle: Mutex::new(vec![connection]), recent: Recent::default() });
         Ok(Self { shared, queue: None, writer: None, commits: watch::channel(0).1 })
     }
 
     /// Hands work to the writer, and waits until it is on the disk.
     async fn write(&self, append: write::Append) -> Result<(), JournalError> {
-        let (done, answer) = oneshot::channel();
+        let (done, answer) = slip::slip();
         let gone = || JournalError::Store("the writer thread is gone".into());
         let looked = || JournalError::ReadOnly { place: self.shared.place.name(), why: "it was opened to be looked at".into() };
         self.queue.as_ref().ok_or_else(looked)?.send(write::Job { append, done }).map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())?
+        answer.await
     }
 
     /// Reads on a thread where waiting for the disk holds nobody up.
@@ -141,8 +146,15 @@ impl Journal for SqliteJournal {
     }
 
     async fn read(&self, run: &str, after: u32, most: usize) -> Result<Vec<Arc<Record>>, JournalError> {
-        let run = run.to_owned();
-        self.with(move |reader| reader.records(&run, after, most)).await
+        if let Some(records) = self.shared.recent.after(run, after, most) {
+            return Ok(records);
+        }
+        let name = run.to_owned();
+        let records = self.with(move |reader| reader.records(&name, after, most)).await?;
+        if records.len() < most && self.queue.is_some() {
+            self.shared.recent.follow(run);
+        }
+        Ok(records)
     }
 
     /// Told at once of what this process writes; what others write is looked for now and then.

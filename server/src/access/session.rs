@@ -53,8 +53,10 @@ impl Sessions {
     }
 
     /// How the cookie is set.
-    pub fn set_cookie(id: &str) -> String {
-        format!("{COOKIE}={id}; HttpOnly; SameSite=Strict; Path=/; Max-Age={}", LASTS.as_secs())
+    pub fn set_cookie(id: &str, headers: &HeaderMap) -> String {
+        // Whoever stands before us and speaks TLS says so.
+        let secure = if headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https") { "; Secure" } else { "" };
+        format!("{COOKIE}={id}; HttpOnly; SameSite=Strict; Path=/; Max-Age={}{secure}", LASTS.as_secs())
     }
 
     /// How it is taken away.

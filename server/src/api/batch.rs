@@ -39,7 +39,11 @@ pub(super) struct Begun {
 }
 
 /// `POST /api/batches`.
-#[utoipa::path(post, path = "/api/batches", tag = "batches", request_body = NewBatch, responses((status = 202, description = "its tasks wait for their turn", body = Begun), Said))]
+#[utoipa::path(
+    post, path = "/api/batches", tag = "batches",
+    request_body = NewBatch,
+    responses((status = 202, description = "its tasks wait for their turn", body = Begun), Said),
+)]
 pub(super) async fn start(
     State(state): State<AppState>,
     Extension(who): Extension<Who>,
@@ -85,7 +89,11 @@ struct Task {
 }
 
 /// `GET /api/batches/{batch}`.
-#[utoipa::path(get, path = "/api/batches/{batch}", tag = "batches", params(("batch" = String, Path, description = "the batch")), responses((status = 200, description = "where each task stands", body = Standing), OfRun))]
+#[utoipa::path(
+    get, path = "/api/batches/{batch}", tag = "batches",
+    params(("batch" = String, Path, description = "the batch")),
+    responses((status = 200, description = "where each task stands", body = Standing), OfRun),
+)]
 pub(super) async fn show(State(state): State<AppState>, Extension(who): Extension<Who>, named: Named) -> Result<Json<Standing>, Problem> {
     let id = named.name("batch");
     let mut tasks = Vec::new();

@@ -92,7 +92,11 @@ struct LostCall {
 }
 
 /// `GET /api/runs/{run}`.
-#[utoipa::path(get, path = "/api/runs/{run}", tag = "runs", params(("run" = String, Path, description = "the run")), responses((status = 200, description = "all that a card shows", body = Card), OfRun))]
+#[utoipa::path(
+    get, path = "/api/runs/{run}", tag = "runs",
+    params(("run" = String, Path, description = "the run")),
+    responses((status = 200, description = "all that a card shows", body = Card), OfRun),
+)]
 pub(super) async fn show(State(state): State<AppState>, owned: Owned) -> Result<Json<Card>, Problem> {
     let run = state.runs().read(&owned.run).await?;
     let message = state.runs().journal().message(&owned.run.run).await?.unwrap_or_default();

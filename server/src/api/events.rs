@@ -36,7 +36,11 @@ pub(super) struct Page {
 }
 
 /// `GET /api/runs/{run}/events`.
-#[utoipa::path(get, path = "/api/runs/{run}/events", tag = "runs", params(("run" = String, Path, description = "the run"), Which), responses((status = 200, description = "records, in order", body = Page), OfRun))]
+#[utoipa::path(
+    get, path = "/api/runs/{run}/events", tag = "runs",
+    params(("run" = String, Path, description = "the run"), Which),
+    responses((status = 200, description = "records, in order", body = Page), OfRun),
+)]
 pub(super) async fn list(State(state): State<AppState>, owned: Owned, Asked(which): Asked<Which>) -> Result<Json<Page>, Problem> {
     let most = which.limit.unwrap_or(200).clamp(1, PAGE_MAX);
     Ok(Json(Page { events: state.runs().journal().read(&owned.run.run, which.after, most).await? }))

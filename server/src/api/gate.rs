@@ -47,7 +47,11 @@ fn main() -> String {
 }
 
 /// `POST /api/gate`.
-#[utoipa::path(post, path = "/api/gate", tag = "gate", request_body = Foreign, responses((status = 200, description = "what the gate says; nothing is kept", body = doc::Ruling), Said))]
+#[utoipa::path(
+    post, path = "/api/gate", tag = "gate",
+    request_body = Foreign,
+    responses((status = 200, description = "what the gate says; nothing is kept", body = doc::Ruling), Said),
+)]
 pub(super) async fn decide(State(state): State<AppState>, Input(foreign): Input<Foreign>) -> Result<Json<Decision>, Problem> {
     let gate = state.runs().profiles().gate(foreign.profile.as_deref())?;
     let policy: Policy =

@@ -106,7 +106,19 @@ impl From<RunSummary> for Line {
 }
 
 /// `POST /api/runs`.
-#[utoipa::path(post, path = "/api/runs", tag = "runs", request_body = NewRun, responses((status = 201, description = "it has begun", body = Line, headers(("location" = String, description = "where it stands"))), Said))]
+#[utoipa::path(
+    post, path = "/api/runs", tag = "runs",
+    request_body = NewRun,
+    responses(
+        (
+            status = 201,
+            description = "it has begun",
+            body = Line,
+            headers(("location" = String, description = "where it stands")),
+        ),
+        Said,
+    ),
+)]
 pub(super) async fn start(State(state): State<AppState>, Extension(who): Extension<Who>, Input(new): Input<NewRun>) -> Result<Response, Problem> {
     let run = state.runs().start(&who, new.order()?).await?;
     created(&run.run.clone(), Json(Line::from(run)))
@@ -148,7 +160,11 @@ pub(super) struct Page {
 }
 
 /// `GET /api/runs`.
-#[utoipa::path(get, path = "/api/runs", tag = "runs", params(Which), responses((status = 200, description = "the newest first", body = Page), Refusals))]
+#[utoipa::path(
+    get, path = "/api/runs", tag = "runs",
+    params(Which),
+    responses((status = 200, description = "the newest first", body = Page), Refusals),
+)]
 pub(super) async fn list(State(state): State<AppState>, Extension(who): Extension<Who>, Asked(which): Asked<Which>) -> Result<Json<Page>, Problem> {
     if let Some(late) = which.before.filter(|before| *before > MS_MAX) {
         return Err(Problem::Malformed(format!("`before={late}` is no moment; give one as the list's `next` does")));

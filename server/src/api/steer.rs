@@ -58,7 +58,12 @@ pub(super) struct Cancel {
 }
 
 /// `POST /api/runs/{run}/cancel`.
-#[utoipa::path(post, path = "/api/runs/{run}/cancel", tag = "people", params(("run" = String, Path, description = "the run")), request_body = Cancel, responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun))]
+#[utoipa::path(
+    post, path = "/api/runs/{run}/cancel", tag = "people",
+    params(("run" = String, Path, description = "the run")),
+    request_body = Cancel,
+    responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun),
+)]
 pub(super) async fn cancel(State(state): State<AppState>, owned: Owned, Input(asked): Input<Cancel>) -> Answer {
     let when = match asked.when {
         When::Now => CancelWhen::AtOnce,
@@ -81,7 +86,15 @@ pub(super) struct Approval {
 }
 
 /// `POST /api/runs/{run}/approvals/{approval}`.
-#[utoipa::path(post, path = "/api/runs/{run}/approvals/{approval}", tag = "people", params(("run" = String, Path, description = "the run"), ("approval" = u64, Path, description = "the approval, by its number")), request_body = Approval, responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun))]
+#[utoipa::path(
+    post, path = "/api/runs/{run}/approvals/{approval}", tag = "people",
+    params(
+        ("run" = String, Path, description = "the run"),
+        ("approval" = u64, Path, description = "the approval, by its number"),
+    ),
+    request_body = Approval,
+    responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun),
+)]
 pub(super) async fn approve(State(state): State<AppState>, owned: Owned, named: Named, Input(said): Input<Approval>) -> Answer {
     is_open(&owned)?;
     let approval = named.node("approval")?;
@@ -107,7 +120,15 @@ pub(super) struct Reply {
 }
 
 /// `POST /api/runs/{run}/questions/{question}`.
-#[utoipa::path(post, path = "/api/runs/{run}/questions/{question}", tag = "people", params(("run" = String, Path, description = "the run"), ("question" = u64, Path, description = "the question, by its number")), request_body = Reply, responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun))]
+#[utoipa::path(
+    post, path = "/api/runs/{run}/questions/{question}", tag = "people",
+    params(
+        ("run" = String, Path, description = "the run"),
+        ("question" = u64, Path, description = "the question, by its number"),
+    ),
+    request_body = Reply,
+    responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun),
+)]
 pub(super) async fn answer(State(state): State<AppState>, owned: Owned, named: Named, Input(said): Input<Reply>) -> Answer {
     is_open(&owned)?;
     let question = named.node("question")?;
@@ -129,7 +150,12 @@ pub(super) struct Message {
 }
 
 /// `POST /api/runs/{run}/messages`.
-#[utoipa::path(post, path = "/api/runs/{run}/messages", tag = "people", params(("run" = String, Path, description = "the run")), request_body = Message, responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun))]
+#[utoipa::path(
+    post, path = "/api/runs/{run}/messages", tag = "people",
+    params(("run" = String, Path, description = "the run")),
+    request_body = Message,
+    responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun),
+)]
 pub(super) async fn message(State(state): State<AppState>, owned: Owned, Input(said): Input<Message>) -> Answer {
     if said.text.trim().is_empty() {
         return Err(Problem::Refused("`text` is blank; say something".to_owned()));
@@ -139,7 +165,11 @@ pub(super) async fn message(State(state): State<AppState>, owned: Owned, Input(s
 }
 
 /// `POST /api/runs/{run}/continue`: a blocked run goes on, and its agent is told what is missing.
-#[utoipa::path(post, path = "/api/runs/{run}/continue", tag = "people", params(("run" = String, Path, description = "the run")), responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun))]
+#[utoipa::path(
+    post, path = "/api/runs/{run}/continue", tag = "people",
+    params(("run" = String, Path, description = "the run")),
+    responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun),
+)]
 pub(super) async fn go_on(State(state): State<AppState>, owned: Owned) -> Answer {
     is_open(&owned)?;
     let run = state.runs().read(&owned.run).await?;
@@ -184,7 +214,15 @@ pub(super) struct Resolution {
 }
 
 /// `POST /api/runs/{run}/resolve/{call}`.
-#[utoipa::path(post, path = "/api/runs/{run}/resolve/{call}", tag = "people", params(("run" = String, Path, description = "the run"), ("call" = u64, Path, description = "the lost call, by its number")), request_body = Resolution, responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun))]
+#[utoipa::path(
+    post, path = "/api/runs/{run}/resolve/{call}", tag = "people",
+    params(
+        ("run" = String, Path, description = "the run"),
+        ("call" = u64, Path, description = "the lost call, by its number"),
+    ),
+    request_body = Resolution,
+    responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun),
+)]
 pub(super) async fn resolve(State(state): State<AppState>, owned: Owned, named: Named, Input(said): Input<Resolution>) -> Answer {
     is_open(&owned)?;
     let call = named.node("call")?;

@@ -13,7 +13,6 @@ use bytes::Bytes;
 use countersign::Str;
 use serde::Deserialize;
 use std::convert::Infallible;
-use std::sync::Arc;
 use tokio::sync::watch;
 use utoipa::{IntoParams, ToSchema};
 
@@ -55,14 +54,29 @@ struct Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        // The reader itself is still there, and goes next.
-        let (runs, run) = (Arc::clone(self.state.runs()), self.run.clone());
-        tokio::spawn(async move { runs.tidy(&run) });
+        // The reader went before it.
+        self.state.runs().tidy(&self.run);
     }
 }
 
 /// `GET /api/runs/{run}/stream`.
-#[utoipa::path(get, path = "/api/runs/{run}/stream", tag = "runs", params(("run" = String, Path, description = "the run"), ("last-event-id" = Option<u64>, Header, description = "the last event that was seen; it goes before `after`"), From), responses((status = 200, description = "server-sent events; `id` is the number of an event", body = String, content_type = "text/event-stream"), OfRun))]
+#[utoipa::path(
+    get, path = "/api/runs/{run}/stream", tag = "runs",
+    params(
+        ("run" = String, Path, description = "the run"),
+        ("last-event-id" = Option<u64>, Header, description = "the last event that was seen; it goes before `after`"),
+        From,
+    ),
+    responses(
+        (
+            status = 200,
+            description = "server-sent events; `id` is the number of an event",
+            body = String,
+            content_type = "text/event-stream",
+        ),
+        OfRun,
+    ),
+)]
 pub(super) async fn stream(State(state): State<AppState>, owned: Owned, Asked(from): Asked<From>, headers: HeaderMap) -> Result<Response, Problem> {
     let after = last_seen(&headers)?.unwrap_or(from.after);
     let follow = match from.until {

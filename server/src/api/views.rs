@@ -22,7 +22,11 @@ fn ruling(run: &Run) -> Decision {
 }
 
 /// `GET /api/runs/{run}/decision`. The answer's text is that of the gate's own final.
-#[utoipa::path(get, path = "/api/runs/{run}/decision", tag = "views", params(("run" = String, Path, description = "the run")), responses((status = 200, description = "the newest ruling", body = doc::Ruling), OfRun))]
+#[utoipa::path(
+    get, path = "/api/runs/{run}/decision", tag = "views",
+    params(("run" = String, Path, description = "the run")),
+    responses((status = 200, description = "the newest ruling", body = doc::Ruling), OfRun),
+)]
 pub(super) async fn decision(State(state): State<AppState>, owned: Owned) -> Result<Json<Decision>, Problem> {
     let run = state.runs().read(&owned.run).await?;
     let mut decision = shown(&ruling(&run));
@@ -49,7 +53,18 @@ pub(super) struct ReportAs {
 }
 
 /// `GET /api/runs/{run}/report`.
-#[utoipa::path(get, path = "/api/runs/{run}/report", tag = "views", params(("run" = String, Path, description = "the run"), ReportAs), responses((status = 200, description = "conclusions, evidence, risks, next actions", content((Object = "application/json"), (String = "text/markdown"))), OfRun))]
+#[utoipa::path(
+    get, path = "/api/runs/{run}/report", tag = "views",
+    params(("run" = String, Path, description = "the run"), ReportAs),
+    responses(
+        (
+            status = 200,
+            description = "conclusions, evidence, risks, next actions",
+            content((Object = "application/json"), (String = "text/markdown")),
+        ),
+        OfRun,
+    ),
+)]
 pub(super) async fn report(State(state): State<AppState>, owned: Owned, Asked(asked): Asked<ReportAs>) -> Result<Response, Problem> {
     let run = state.runs().read(&owned.run).await?;
     let report = RunReport::of(run.ledger(), &shown_with_text(&run));
@@ -85,7 +100,23 @@ pub(super) struct GraphAs {
 }
 
 /// `GET /api/runs/{run}/graph`.
-#[utoipa::path(get, path = "/api/runs/{run}/graph", tag = "views", params(("run" = String, Path, description = "the run"), GraphAs), responses((status = 200, description = "the evidence graph", content((Object = "application/json"), (String = "text/vnd.graphviz"), (String = "text/plain"), (String = "image/svg+xml"))), OfRun))]
+#[utoipa::path(
+    get, path = "/api/runs/{run}/graph", tag = "views",
+    params(("run" = String, Path, description = "the run"), GraphAs),
+    responses(
+        (
+            status = 200,
+            description = "the evidence graph",
+            content(
+                (Object = "application/json"),
+                (String = "text/vnd.graphviz"),
+                (String = "text/plain"),
+                (String = "image/svg+xml"),
+            ),
+        ),
+        OfRun,
+    ),
+)]
 pub(super) async fn graph(State(state): State<AppState>, owned: Owned, Asked(asked): Asked<GraphAs>) -> Result<Response, Problem> {
     let run = state.runs().read(&owned.run).await?;
     let view = GraphView::of(run.ledger(), run.ledger().last_decision(ROOT));

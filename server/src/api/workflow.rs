@@ -65,7 +65,19 @@ pub(super) struct Begun {
 }
 
 /// `POST /api/workflows`.
-#[utoipa::path(post, path = "/api/workflows", tag = "runs", request_body = Workflow, responses((status = 201, description = "it has begun", body = Begun, headers(("location" = String, description = "where it stands"))), Said))]
+#[utoipa::path(
+    post, path = "/api/workflows", tag = "runs",
+    request_body = Workflow,
+    responses(
+        (
+            status = 201,
+            description = "it has begun",
+            body = Begun,
+            headers(("location" = String, description = "where it stands")),
+        ),
+        Said,
+    ),
+)]
 pub(super) async fn start(State(state): State<AppState>, Extension(who): Extension<Who>, Input(flow): Input<Workflow>) -> Result<Response, Problem> {
     if flow.required_evidence.is_empty() {
         return Err(Problem::Refused("`requiredEvidence` is empty; name `execution`, `check` or `fresh_check`, or use `POST /api/runs`".to_owned()));

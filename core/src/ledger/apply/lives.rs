@@ -42,7 +42,7 @@ impl Ledger {
         if let Some(parent) = parent {
             let old = self.by_key.insert((parent, key.clone()), id);
             if matches!(via, Via::Asked | Via::Step(_)) {
-                asked_at = self.ask(parent, old, Asked { key: key.clone(), activation: id, started_seq: record.seq, answer: None, answer_seq: 0 });
+                asked_at = self.ask(parent, old, Asked::new(key.clone(), id, record.seq));
             }
         }
         match via {

@@ -1,6 +1,7 @@
 //! Reading: logs with their chain, and the lines of runs.
 
 use super::fault::Place;
+use super::places::{NEWEST, TAIL, WALK};
 use crate::journal::JournalError;
 use crate::journal::chain::{Chain, Link};
 use crate::journal::projection::{Message, RunQuery, RunSummary};
@@ -9,11 +10,10 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use std::sync::Arc;
 
-/// A run's line, with the time and number of its newest event, found by index. A damaged event says no time.
+/// A run's line, with the time and number of its newest event. A damaged event says no time.
 const SUMMARY: &str = "
-    SELECT run, conversation, message, mode, title, status, reason, started_ms,
-        (SELECT iif(json_valid(body), body ->> 'at_ms', NULL) FROM events WHERE events.run = no ORDER BY events.seq DESC LIMIT 1),
-        (SELECT max(events.seq) FROM events WHERE events.run = no),
+    SELECT runs.run, conversation, message, mode, title, status, reason, started_ms,
+        iif(json_valid(body), body ->> 'at_ms', NULL), events.seq,
         owner, profile
     FROM runs";
 
@@ -90,8 +90,7 @@ impl Reader<'_> {
             return if after > last { Ok(()) } else { Err(gone()) };
         };
         let damaged = |seq: u32, why: &str| JournalError::Damaged { run: run.into(), seq, why: why.into() };
-        let mut rows =
-            snapshot.prepare_cached("SELECT seq, link, body FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3").map_err(fault)?;
+        let mut rows = snapshot.prepare_cached(WALK).map_err(fault)?;
         let mut rows = rows.query(params![no, after, i64::try_from(most).unwrap_or(i64::MAX)]).map_err(fault)?;
         let (mut seq, mut count, mut met) = (after, 0, after >= last);
         while let Some(row) = rows.next().map_err(|e| damaged(seq + 1, &e.to_string()))? {
@@ -122,14 +121,13 @@ impl Reader<'_> {
         if after == 0 {
             return Ok(Some(self.chain.start(run)));
         }
-        let mut one = connection.prepare_cached("SELECT link FROM events WHERE run = ?1 AND seq = ?2").map_err(|e| self.place.fault(&e))?;
-        one.query_row(params![no, after], |row| row.get(0)).optional().map_err(|e| self.place.fault(&e))
+        super::places::link(connection, no, after).map_err(|e| self.place.fault(&e))
     }
 
     /// Runs that fit, the newest first. Read by index; no log is touched.
     pub(super) fn list(&self, query: &RunQuery) -> Result<Vec<RunSummary>, JournalError> {
         let fault = |e: rusqlite::Error| self.place.fault(&e);
-        let (mut sql, mut values): (String, Vec<Box<dyn ToSql>>) = (format!("{SUMMARY} WHERE 1"), Vec::new());
+        let (mut sql, mut values): (String, Vec<Box<dyn ToSql>>) = (format!("{TAIL}{SUMMARY}{NEWEST} WHERE 1"), Vec::new());
         let mut narrow = |clause: &str, value: Option<Box<dyn ToSql>>| {
             if let Some(value) = value {
                 sql.push_str(clause);
@@ -142,14 +140,14 @@ impl Reader<'_> {
         narrow(" AND started_ms >= ?", query.since_ms.map(|ms| Box::new(ms) as _));
         narrow(" AND started_ms < ?", query.before_ms.map(|ms| Box::new(ms) as _));
         narrow(" AND instr(lower(title), lower(?)) > 0", query.text.as_ref().map(|t| Box::new(t.to_string()) as _));
-        narrow(" ORDER BY started_ms DESC, no DESC LIMIT ?", Some(Box::new(i64::try_from(query.most).unwrap_or(i64::MAX))));
+        narrow(" ORDER BY started_ms DESC, runs.no DESC LIMIT ?", Some(Box::new(i64::try_from(query.most).unwrap_or(i64::MAX))));
         let mut rows = self.connection.prepare_cached(&sql).map_err(fault)?;
         let rows = rows.query_map(rusqlite::params_from_iter(values), summary).map_err(fault)?;
         rows.collect::<Result<_, _>>().map_err(fault)
     }
 
     pub(super) fn summary(&self, run: &str) -> Result<Option<RunSummary>, JournalError> {
-        let found = self.connection.prepare_cached(&format!("{SUMMARY} WHERE run = ?1"));
+        let found = self.connection.prepare_cached(&format!("{TAIL}{SUMMARY}{NEWEST} WHERE runs.run = ?1"));
         found.and_then(|mut one| one.query_row([run], summary).optional()).map_err(|e| self.place.fault(&e))
     }
 
@@ -183,8 +181,8 @@ pub(super) fn message(connection: &Connection, no: i64) -> Result<Option<Message
 }
 
 fn event<'row>(row: &'row Row<'_>) -> Result<(u32, Link, &'row str), rusqlite::Error> {
-    let text = row.get_ref(2)?.as_str().map_err(|e| rusqlite::Error::FromSqlConversionFailure(2, Type::Text, e.into()))?;
-    Ok((row.get(0)?, row.get(1)?, text))
+    let text = row.get_ref(3)?.as_str().map_err(|e| rusqlite::Error::FromSqlConversionFailure(3, Type::Text, e.into()))?;
+    Ok((row.get(1)?, row.get(2)?, text))
 }
 
 fn summary(row: &Row<'_>) -> Result<RunSummary, rusqlite::Error> {

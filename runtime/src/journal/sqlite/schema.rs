@@ -14,11 +14,11 @@ pub const SCHEMA: u32 = STEPS.len() as u32;
 const BUSY: Duration = Duration::from_secs(10);
 
 /// One step for each schema. A step that was released is never changed; a new schema is a new step.
-const STEPS: &[M<'static>] = &[M::up(LOGS), M::up(MESSAGES), M::up(OWNERS)];
+const STEPS: &[M<'static>] = &[M::up(LOGS), M::up(MESSAGES), M::up(PLACES), M::up(OWNERS)];
 
 /// Logs, and a line for each run: how it stood at its last ruling or the first event after one, and how far its log
 /// went by then. Events stand in the order in which they came, so that a file grows at its end
-/// however many runs write to it; an index finds a run's own.
+/// however many runs write to it.
 const LOGS: &str = "
     CREATE TABLE runs (
         no INTEGER PRIMARY KEY,
@@ -53,6 +53,19 @@ const MESSAGES: &str = "
         reason TEXT
     ) STRICT;
     CREATE INDEX runs_by_mode ON runs (mode, started_ms);
+";
+
+/// Events by run, entered a few hundred at a time; see [`super::places`]. Numbers that a `VACUUM` keeps, as the entries
+/// name them.
+const PLACES: &str = "
+    CREATE TABLE numbered (no INTEGER PRIMARY KEY, run INTEGER NOT NULL, seq INTEGER NOT NULL, link BLOB NOT NULL, body TEXT NOT NULL) STRICT;
+    INSERT INTO numbered SELECT rowid, run, seq, link, body FROM events ORDER BY rowid;
+    DROP TABLE events;
+    ALTER TABLE numbered RENAME TO events;
+    CREATE TABLE places (run INTEGER NOT NULL, seq INTEGER NOT NULL, no INTEGER NOT NULL, PRIMARY KEY (run, seq)) STRICT, WITHOUT ROWID;
+    INSERT INTO places SELECT run, seq, no FROM events ORDER BY run, seq;
+    ALTER TABLE seal ADD COLUMN placed INTEGER NOT NULL DEFAULT 0;
+    UPDATE seal SET placed = (SELECT coalesce(max(no), 0) FROM events);
 ";
 
 /// To whom a run belongs, and who began it. Runs from before it belong to nobody.

@@ -1,15 +1,18 @@
 //! The one thread that writes. Everything that waits goes into one transaction, so that one trip to the disk
 //! acknowledges all of it.
 
-use super::fault::Place;
+use super::Shared;
+use super::places::{self, NEWEST, TAIL};
+use super::recent::Recent;
+use super::slip::{Teller, answer_all};
 use crate::journal::chain::{Chain, Link};
 use crate::journal::projection::{Message, RunSummary};
 use crate::journal::{Batch, JournalError};
 use countersign_core::{Event, Final, NodeId, Reason, Record, Status, Str};
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, named_params, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, TransactionBehavior, named_params, params};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, mpsc};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
 /// Most jobs in one transaction.
 const GROUP_MAX: usize = 512;
@@ -20,7 +23,7 @@ const STANDS_MAX: usize = 10_000;
 /// Something to write, and whom to tell.
 pub(super) struct Job {
     pub(super) append: Append,
-    pub(super) done: oneshot::Sender<Result<(), JournalError>>,
+    pub(super) done: Teller,
 }
 
 /// What is written: records to append, and what comes with them.
@@ -47,13 +50,20 @@ impl Append {
 
 pub(super) struct Writer {
     connection: Connection,
-    place: Place,
-    chain: Chain,
+    shared: Arc<Shared>,
     /// Counts transactions, for those who wait for news.
     committed: watch::Sender<u64>,
     // INVARIANT: as the file has it, while `version` is the file's `data_version`.
+    known: Known,
+    version: Option<i64>,
+}
+
+/// What the writer remembers of the file.
+#[derive(Default)]
+struct Known {
     stands: FxHashMap<Str, At>,
-    version: i64,
+    /// Events outside the index by run.
+    outside: usize,
 }
 
 /// Where a run stands: its number, its newest event and that event's link, and what its line says of it.
@@ -66,8 +76,8 @@ struct At {
 }
 
 impl Writer {
-    pub(super) fn new(connection: Connection, place: Place, chain: Chain, committed: watch::Sender<u64>) -> Self {
-        Self { connection, place, chain, committed, stands: FxHashMap::default(), version: 0 }
+    pub(super) fn new(connection: Connection, shared: Arc<Shared>, committed: watch::Sender<u64>) -> Self {
+        Self { connection, shared, committed, known: Known::default(), version: None }
     }
 
     /// Writes until nobody can hand over anything any more.
@@ -81,6 +91,8 @@ impl Writer {
             }
             self.commit(group);
         }
+        // A file that is closed has all of it in its index. Where that fails, the next writer does it.
+        let _ = self.connection.transaction().and_then(|all| places::enter_all(&all).and_then(|()| all.commit()));
     }
 
     /// One transaction. Where it fails as a whole, each job gets one of its own: one that does not fit must not
@@ -88,20 +100,19 @@ impl Writer {
     fn commit(&mut self, mut group: Vec<Job>) {
         let done = self.transact(&group);
         if done.is_err() {
-            self.stands.clear();
+            self.version = None;
         }
         match done {
             Ok(results) => {
-                for (job, result) in group.into_iter().zip(results) {
-                    let _ = job.done.send(result);
+                for (job, _) in group.iter().zip(&results).filter(|(_, done)| done.is_ok()) {
+                    job.append.hand_on(&self.shared.recent);
                 }
                 self.committed.send_modify(|count| *count += 1);
+                answer_all(group.into_iter().map(|job| job.done).zip(results));
             }
             // A file that is busy for so long is busy for each of them.
-            Err(why) if group.len() == 1 || why == JournalError::Busy { place: self.place.name() } => {
-                for job in group {
-                    let _ = job.done.send(Err(why.clone()));
-                }
+            Err(why) if group.len() == 1 || why == JournalError::Busy { place: self.shared.place.name() } => {
+                answer_all(group.into_iter().map(|job| (job.done, Err(why.clone()))));
             }
             Err(_) => {
                 for job in group.drain(..) {
@@ -112,32 +123,43 @@ impl Writer {
     }
 
     fn transact(&mut self, group: &[Job]) -> Result<Vec<Result<(), JournalError>>, JournalError> {
-        let fault = |e: rusqlite::Error| self.place.fault(&e);
+        let fault = |e: rusqlite::Error| self.shared.place.fault(&e);
         // At once for writing: the look at where a run stands and the append are one step, for other processes too.
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
         let version = transaction.prepare_cached("PRAGMA data_version").and_then(|mut p| p.query_row([], |row| row.get(0))).map_err(fault)?;
-        if version != self.version || self.stands.len() > STANDS_MAX {
+        if self.version != Some(version) || self.known.stands.len() > STANDS_MAX {
             // Another process has written since, or too many runs are remembered.
-            self.stands.clear();
-            self.version = version;
+            self.known = Known { outside: places::outside(&transaction).map_err(fault)?, ..Known::default() };
+            self.version = Some(version);
         }
         let mut results = Vec::with_capacity(group.len());
+        let mut add = transaction.prepare_cached("INSERT INTO events (run, seq, link, body) VALUES (?1, ?2, ?3, ?4)").map_err(fault)?;
         for job in group {
-            let done = job.append.carry_out(&transaction, &self.chain, &mut self.stands).map_err(fault)?;
+            let done = job.append.carry_out(&transaction, &mut add, &self.shared.chain, &mut self.known.stands).map_err(fault)?;
             results.push(done);
         }
+        drop(add);
         let added = group.iter().zip(&results).filter(|(_, done)| done.is_ok()).map(|(job, _)| job.append.records.len()).sum::<usize>();
         transaction.prepare_cached("UPDATE seal SET events = events + ?1").and_then(|mut count| count.execute([added])).map_err(fault)?;
+        self.known.outside += added;
+        places::enter(&transaction, &mut self.known.outside).map_err(fault)?;
         transaction.commit().map_err(fault)?;
         Ok(results)
     }
 }
 
 impl Append {
+    /// Tells those who follow the run.
+    fn hand_on(&self, recent: &Recent) {
+        let ends = self.records.last().is_some_and(|(last, _)| RunSummary::standing(last).0.is_terminal());
+        recent.add(&self.run, self.records.iter().map(|(record, _)| record.clone()), ends);
+    }
+
     /// The outer error fails the transaction; the inner one is the caller's own, and has changed nothing.
     fn carry_out(
         &self,
         connection: &Connection,
+        add: &mut CachedStatement<'_>,
         chain: &Chain,
         stands: &mut FxHashMap<Str, At>,
     ) -> Result<Result<(), JournalError>, rusqlite::Error> {
@@ -164,7 +186,6 @@ impl Append {
                 None => return Ok(Err(JournalError::Store(format!("the log of run `{run}` does not begin with its `run_started`")))),
             },
         };
-        let mut add = connection.prepare_cached("INSERT INTO events (run, seq, link, body) VALUES (?1, ?2, ?3, ?4)")?;
         for (record, text) in records {
             (at.seq, at.head) = (record.seq, chain.link(&at.head, text));
             add.execute(params![at.no, at.seq, at.head, text])?;
@@ -186,10 +207,8 @@ impl Append {
 
 /// Where a run stands, as the file has it.
 fn find(connection: &Connection, run: &Str) -> Result<Option<At>, rusqlite::Error> {
-    let mut find = connection.prepare_cached(
-        "SELECT no, events.seq, link, status, reason FROM runs JOIN events ON events.run = no
-         WHERE runs.run = ?1 ORDER BY events.seq DESC LIMIT 1",
-    )?;
+    let newest = format!("{TAIL} SELECT runs.no, events.seq, link, status, reason FROM runs {NEWEST} WHERE runs.run = ?1");
+    let mut find = connection.prepare_cached(&newest)?;
     let at = |row: &Row<'_>| {
         let status = super::read::named(row, 3, Status::named)?.unwrap_or(Status::InProgress);
         Ok(At { no: row.get(0)?, seq: row.get(1)?, head: row.get(2)?, standing: (status, super::read::named(row, 4, Reason::named)?) })
