@@ -13,6 +13,7 @@
 //! | `list` | the cards of runs, and the form that starts one |
 //! | `run` | one run: its parts, and its evidence graph as data |
 //! | `conversation` | what was said; a candidate is no answer |
+//! | `prose` | the Markdown of an answer, laid out |
 //! | `waiting` | what people have to do |
 //! | `ruling` | the newest decision, with everything that is missing |
 //! | `steering` | what people may do |
@@ -23,6 +24,7 @@ mod assets;
 mod conversation;
 mod frame;
 mod list;
+mod prose;
 mod ruling;
 mod run;
 mod steering;

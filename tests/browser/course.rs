@@ -38,6 +38,7 @@ async fn a_run_is_refused_then_looks_and_passes_and_no_candidate_looks_final() {
     browser.until_still().await;
     let finals = seen(browser, "finals").await;
     assert!(!finals.is_empty() && finals.iter().all(|text| text.contains("the shop is open") && !text.contains("always was")), "{finals:?}");
+    assert_eq!(browser.text(".final strong").await, "open");
     assert!(seen(browser, "candidates").await.iter().any(|text| text.contains("always was")));
     // What the answer rests on stands out, and says what it is.
     browser.click("#ruling a[data-node]").await;

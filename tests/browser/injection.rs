@@ -1,4 +1,4 @@
-//! Scripts in tasks, in the names, arguments and results of tools, and in answers stay text.
+//! Scripts in tasks, in the names, arguments and results of tools, and in the Markdown of answers stay text.
 
 use crate::browser::Setup;
 use crate::stage::{EVIL, stage};

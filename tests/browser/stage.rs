@@ -89,7 +89,7 @@ fn looked(r: &ModelRequest) -> bool {
 fn looks(r: &ModelRequest) -> ModelReply {
     match turn(r) {
         0 => say("It is as it always was."),
-        _ if looked(r) => say("I looked, and the shop is open."),
+        _ if looked(r) => say("I looked, and the shop is **open**."),
         _ => call("look", "the shop"),
     }
 }

@@ -1,7 +1,7 @@
 //! What was said. A candidate is no answer: only a [`Final`](countersign::Final) of the gate is written as one.
 
 use super::run::Seen;
-use super::words;
+use super::{prose, words};
 use crate::wire::Phase;
 use countersign::explain::in_words;
 use countersign::{CandidateMade, Decision, Event, NodeId, ROOT, Reason, Record, ResumedBy, Status, Str};
@@ -116,7 +116,7 @@ fn answer(seen: &Seen<'_>) -> Markup {
     html! {
         div.turn.final {
             p.who { "Final answer" @if let Some(backing) = backing { ", " (backing) } }
-            p.text { (seen.redactor.strike(answer.text())) }
+            div.prose { (prose::laid_out(&seen.redactor.strike(answer.text()))) }
         }
     }
 }
