@@ -50,7 +50,8 @@ fn take<'a>(seen: &Seen<'_>, turns: &mut Vec<Turn<'a>>, record: &'a Record) {
     let turn = match &record.event {
         Event::RunStarted(start) => Turn::User(&start.task),
         Event::InputQueued { text } | Event::InputArrived { text, queued: None, .. } => Turn::User(text),
-        Event::QuestionAsked { text, .. } => Turn::Question(text),
+        // One that waits stands where it can be answered.
+        Event::QuestionAsked { text, .. } if !waits(seen, record.seq) => Turn::Question(text),
         Event::QuestionAnswered { text, .. } => Turn::User(text),
         Event::CandidateMade(made) if made.scope == ROOT => Turn::Candidate { seq: record.seq, made, refused: None },
         Event::Decided { scope: ROOT, decision, candidate } => {
@@ -64,6 +65,12 @@ fn take<'a>(seen: &Seen<'_>, turns: &mut Vec<Turn<'a>>, record: &'a Record) {
         _ => return,
     };
     turns.push(turn);
+}
+
+/// Whether the question of an event is still open.
+fn waits(seen: &Seen<'_>, seq: u32) -> bool {
+    let ledger = seen.run.ledger();
+    ledger.open().questions.iter().any(|question| ledger.data(question).is_some_and(|asked| asked.seq == seq))
 }
 
 /// Marks the candidate that a ruling refuses.
@@ -95,7 +102,7 @@ fn shown(seen: &Seen<'_>, turn: &Turn<'_>) -> Markup {
     let text = |text: &str| html! { p.text { (seen.redactor.strike(text)) } };
     match turn {
         Turn::User(said) => html! { div.turn.user { p.who { "You" } (text(said)) } },
-        Turn::Question(asked) => html! { div.turn.question { p.who { "Question to you" } (text(asked)) } },
+        Turn::Question(asked) => html! { div.turn.question { p.who { "Question" } (text(asked)) } },
         Turn::Candidate { made, refused: None, .. } => html! {
             div.turn.candidate { p.who { "Candidate, not final" } (text(&made.text)) }
         },
