@@ -5,7 +5,7 @@ import { localTimes, refreshParts } from "./parts.js";
 const EVERY_MS = 2000;
 
 async function look() {
-  const atWork = "atWork" in document.getElementById("runs").dataset;
+  const atWork = document.querySelector(".card:is(.in-progress, .verifying, .finalising)");
   if (atWork && !document.hidden) await refreshParts().catch((error) => console.warn(error));
   setTimeout(look, EVERY_MS);
 }

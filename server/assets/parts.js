@@ -6,6 +6,8 @@ function patch(old, now) {
   const olds = [...old.children];
   const news = [...now.children];
   news.forEach((child, at) => {
+    // What a person has folded stays folded.
+    if (child.tagName === "DETAILS" && olds[at]?.tagName === "DETAILS") child.open = olds[at].open;
     if (!olds[at]) old.append(document.importNode(child, true));
     else if (!olds[at].isEqualNode(child)) olds[at].replaceWith(document.importNode(child, true));
   });
@@ -36,19 +38,18 @@ export async function refreshParts() {
   if (response.status === 401) return location.reload();
   if (!response.ok) throw new Error(`the server says ${response.status}`);
   const fetched = new DOMParser().parseFromString(await response.text(), "text/html");
+  localTimes(fetched);
   for (const old of document.querySelectorAll("[data-part]")) {
     const now = fetched.getElementById(old.id);
     if (!now) continue;
     if (old.dataset.part === "keep") patchKept(old, now);
     else patch(old, now);
-    Object.assign(old.dataset, now.dataset);
   }
-  localTimes();
 }
 
 /** Writes moments in the reader's own time. */
-export function localTimes() {
-  for (const time of document.querySelectorAll("time[datetime]:not([title])")) {
+export function localTimes(page = document) {
+  for (const time of page.querySelectorAll("time[datetime]:not([title])")) {
     time.title = time.dateTime;
     time.textContent = new Date(time.dateTime).toLocaleString();
   }

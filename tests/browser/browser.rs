@@ -118,7 +118,7 @@ impl Browser {
         self.until(&format!("document.querySelector('#standing .badge').textContent === '{words}'")).await;
     }
 
-    /// Waits until the page shows all that there is: nothing is fetched any more, and the graph has as many nodes as it has.
+    /// Waits until the preview has gone, for the server has written what became of it, and the graph is drawn.
     pub async fn until_still(&self) {
         self.until("document.querySelector('#preview').hidden && document.querySelectorAll('.node').length > 1").await;
     }

@@ -89,6 +89,22 @@ async fn a_question_is_answered_and_the_report_is_copied() {
 }
 
 #[tokio::test]
+async fn cards_follow_their_runs() {
+    let stage = stage(Setup::default()).await;
+    let browser = &stage.browser;
+    let run = browser.start_run("hang", "Wait for it.").await;
+    browser.open("/").await;
+    browser.find(&format!("#{run}.in-progress")).await;
+    browser
+        .run(&format!(
+            "fetch('/api/runs/{run}/cancel', {{ method: 'POST', headers: {{ 'content-type': 'application/json' }}, body: '{{\"when\":\"now\"}}' }})"
+        ))
+        .await;
+    browser.find(&format!("#{run}.cancelled")).await;
+    stage.end().await;
+}
+
+#[tokio::test]
 async fn a_run_is_told_something_and_cancelled() {
     let stage = stage(Setup::default()).await;
     let browser = &stage.browser;

@@ -25,7 +25,7 @@ pub(super) fn of(seen: &Seen<'_>) -> Markup {
     html! {
         section aria-labelledby="conversation-title" {
             h2.unseen #conversation-title { "Conversation" }
-            div #conversation role="log" data-part data-seq=(seen.run.ledger().seq()) {
+            div #conversation role="log" data-part {
                 @for turn in &turns { (shown(seen, turn)) }
                 (answer(seen))
             }

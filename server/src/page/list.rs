@@ -117,14 +117,13 @@ fn address(status: Option<Status>, before: Option<u64>) -> String {
 }
 
 fn list(state: &AppState, cards: &[Card], which: &Which) -> Markup {
-    let at_work = cards.iter().any(|card| matches!(card.phase, Phase::InProgress | Phase::Verifying | Phase::Finalising));
     let older = cards.last().filter(|_| cards.len() == CARDS_MAX).map(|card| card.run.started_ms);
     html! {
-        div #runs data-at-work=[at_work.then_some("")] {
-            @if cards.is_empty() { p.hint { "There is no such run." } }
-            ul.cards { @for card in cards { (one(state, card)) } }
-            @if let Some(before) = older { p { a href={ "/" (address(which.status, Some(before))) } { "Older runs" } } }
+        ul.cards #cards data-part {
+            @if cards.is_empty() { li.hint { "There is no such run." } }
+            @for card in cards { (one(state, card)) }
         }
+        @if let Some(before) = older { p { a href={ "/" (address(which.status, Some(before))) } { "Older runs" } } }
     }
 }
 
