@@ -1,10 +1,10 @@
-//! The duties that the cases name: each is proved by a scenario or a test here, or an issue owns it. Where an
-//! issue stands beside a scenario, the gate's part is proved and the runtime's is still owed.
+//! The duties that the cases name: each is proved by a scenario or a test, an issue owns it, or something else is done on
+//! purpose. Where an issue stands beside a scenario, the gate's part is proved and the runtime's is still owed.
 
 mod duties;
 
 use crate::{files, root, short};
-use countersign_examples::{cases, script};
+use countersign_examples::{cases, script, suite};
 use duties::{MUST, MUST_NOT};
 use std::collections::BTreeSet;
 
@@ -13,13 +13,17 @@ use std::collections::BTreeSet;
 pub enum Proof {
     /// A scenario, below `examples/scenarios`, that names the duty in its header.
     Scenario(&'static str),
-    /// A test of this suite.
+    /// A scenario that is played by agents; see `examples/src/suite`.
+    Live(&'static str),
+    /// A test of this suite, or of the one against servers of other people.
     Test(&'static str),
     /// The issue that owns it.
     Later(&'static str),
+    /// What is done instead, on purpose.
+    Not(&'static str),
 }
 
-const ISSUES: &[&str] = &["real models and tools", "server and page", "audit and hooks", "beyond one machine"];
+const ISSUES: &[&str] = &["server and page", "audit and hooks", "beyond one machine"];
 
 #[test]
 fn the_table_is_whole_and_says_each_duty_once() {
@@ -46,6 +50,8 @@ fn every_proof_is_there() {
                 Proof::Test(name) => {
                     assert!(sources.contains(&format!("fn {name}()")), "{id}: there is no test `{name}`");
                 }
+                Proof::Live(name) => assert!(suite::all().any(|live| live.name == *name), "{id}: there is no live scenario `{name}`"),
+                Proof::Not(why) => assert!(why.len() > 20, "{id}: say why not, and what is done instead"),
                 Proof::Later(issue) => assert!(ISSUES.contains(issue), "{id}: there is no issue `{issue}`"),
             }
         }

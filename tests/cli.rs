@@ -44,7 +44,7 @@ fn file() -> (Scratch, String) {
     let runner = base(Single::default(), ScriptedModel(script)).agent(agent).policy(Policy::execution()).journal(journal).build().unwrap();
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
         runner.start("done", "Look it up").unwrap().result().await.unwrap();
-        runner.start("waits", "Pay it").unwrap().result().await.unwrap();
+        runner.start_in("bills", "waits", "Pay it").await.unwrap().result().await.unwrap();
     });
     (scratch, path)
 }
@@ -58,7 +58,11 @@ fn runs_are_listed_and_narrowed() {
     let (_, waits) = said(&["runs", "--journal", &path, "--status", "awaiting_approval", "--since", "1h", "--json"]);
     let run: serde_json::Value = serde_json::from_str(&waits).unwrap();
     assert_eq!((&run["run"], &run["title"]), (&"waits".into(), &"Pay it".into()));
-    assert_eq!(said(&["runs", "--journal", &path, "--mode", "deep"]).1, "no run fits\n");
+    let (_, bills) = said(&["runs", "--journal", &path, "--conversation", "bills"]);
+    assert!(bills.contains("waits") && !bills.contains("done"), "{bills}");
+    for (narrowed, by) in [("--mode", "deep"), ("--conversation", "others")] {
+        assert_eq!(said(&["runs", "--journal", &path, narrowed, by]).1, "no run fits\n");
+    }
     let (wrong, _) = said(&["runs", "--journal", &path, "--status", "finished"]);
     assert!(wrong.unwrap_err().contains("a run stands as one of: completed, in_progress"));
 }

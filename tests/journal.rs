@@ -11,7 +11,7 @@ use countersign::*;
 use std::sync::Arc;
 
 /// Every journal, each with what has to outlive it.
-fn journals() -> Vec<(Arc<dyn Journal>, Scratch)> {
+pub fn journals() -> Vec<(Arc<dyn Journal>, Scratch)> {
     let scratch = Scratch::new();
     let file = SqliteJournal::open(scratch.file("runs.db")).unwrap();
     vec![(Arc::new(MemoryJournal::new()), Scratch::new()), (Arc::new(file), scratch)]

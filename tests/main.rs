@@ -5,8 +5,11 @@
 //! | [`scenarios`] | every scenario ends as it says, whoever rewrites it |
 //! | [`bad_input`] | each kind of bad input ends in a typed error or a recorded event |
 //! | [`cancel`] | the three kinds of cancellation |
+//! | [`conversations`] | what a run is told of those before it: finals as answers, and nothing else as one |
 //! | [`driver`] | the modes on the driver, taken up again from every event; approvals; streams |
+//! | [`guards`] | guards that data can describe: patterns, and programs |
 //! | [`hooks`] | what hooks see, refuse and change |
+//! | [`late`] | a tool's line back to its run: progress, and results that nobody waits for any more |
 //! | [`live_resume`] | a run comes to the same, whichever event its process died at |
 //! | [`live_suite`] | every live scenario comes to what it must, and its log to the same ruling |
 //! | [`cases`] | every duty named by a scenario has a test, or an issue that owns it |
@@ -18,15 +21,18 @@
 //! | [`models`] | providers that fail, refuse, or ask to wait |
 //! | [`real_input`] | the two examples on real input |
 //! | [`tools`] | built-in tools: what leads out, what may run, what is cut, killed and reaped |
+//! | [`images`] | images that come with a task: what may be shown, to whom, and what is kept of them |
 //! | [`journal`] | what every journal promises, of each that there is |
 //! | [`kill`] | processes killed with SIGKILL at every event and inside tools, taken up again from their file |
 //! | [`resume`] | approvals, messages and forks across processes |
 //! | [`orphans`] | what a process leaves behind, and what fails beside other work |
 //! | [`simulation`] | thousands of seeded worlds in which processes die and journals fail |
 //! | [`typed`] | answers that have to be of a type |
+//! | [`view`] | a run in the terminal: what is drawn, and what a person is asked |
 //! | [`stop_hook`] | what hosts are answered, that it never loops, and what an installation changes |
 //! | [`trace`] | traces of other people's agents, in every format: what is accepted, what is refused, and where |
 //! | [`server`] | runs over HTTP: the wire, streams, steering, entry points, the page, who may do what |
+//! | [`work`] | what agents are given of each other's work, how often they are asked, and what a budget of nothing is |
 //! | [`tidy`] | what the code may not contain |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
@@ -37,11 +43,15 @@ mod book;
 mod cancel;
 mod cases;
 mod cli;
+mod conversations;
 mod decision;
 mod driver;
+mod guards;
 mod hooks;
+mod images;
 mod journal;
 mod kill;
+mod late;
 mod live_resume;
 mod live_suite;
 mod models;
@@ -58,6 +68,8 @@ mod tidy;
 mod tools;
 mod trace;
 mod typed;
+mod view;
+mod work;
 
 use std::path::{Path, PathBuf};
 

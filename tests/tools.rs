@@ -27,7 +27,7 @@ fn writable(scratch: &Scratch) -> WritableFolder {
 
 /// Runs one tool as the driver would.
 async fn call(tool: &impl Tool, args: serde_json::Value) -> Result<String, ToolError> {
-    let request = ToolRequest { run: "r".into(), call: NodeId(1), args: args.to_string().into() };
+    let request = ToolRequest::alone(NodeId(1), args.to_string());
     let done = tool.run(request);
     match tool.timeout() {
         Some(limit) => tokio::time::timeout(limit, done).await.unwrap_or(Err(ToolError::TimedOut(limit))).map(|o| o.text.to_string()),

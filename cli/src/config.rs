@@ -1,9 +1,11 @@
-//! `countersign.toml`: models, agents, tools, MCP servers, mode and policy.
+//! `countersign.toml`: models, agents, tools, MCP servers, mode, guards and policy.
 
 mod assemble;
+mod guards;
 mod place;
 
 pub use assemble::Assembled;
+pub use guards::GuardConfig;
 pub use place::Wrong;
 
 use countersign::Policy;
@@ -31,6 +33,9 @@ pub struct Config {
     /// Servers whose tools they may use.
     #[serde(default)]
     pub mcp: BTreeMap<String, Mcp>,
+    /// Who looks at an answer before it goes out.
+    #[serde(default)]
+    pub guards: Vec<GuardConfig>,
     /// What must hold before an answer is final.
     #[serde(default)]
     pub policy: Policy,

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `config`, `run` | carries a task out, by a file (feature `run`) |
 //! | `serve` | serves runs over HTTP, by the same file (feature `serve`) |
+//! | [`view`] | a run in the terminal: tree, lines or JSON, and what a person is asked |
 //! | [`init`] | writes such a file |
 //! | [`source`] | opens a journal file, or a log of one event a line |
 //! | [`runs`] | lists runs |
@@ -30,6 +31,7 @@ pub mod serve;
 pub mod show;
 pub mod source;
 pub mod verify;
+pub mod view;
 
 /// What was looked at is as it should be.
 pub const GOOD: u8 = 0;

@@ -60,7 +60,7 @@ fn main() -> ExitCode {
         // Whoever was reading has read enough.
         Err(why) if why.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe) => ExitCode::SUCCESS,
         Err(why) => {
-            eprintln!("countersign: {why}");
+            eprintln!("countersign: {why:#}");
             ExitCode::from(UNREADABLE)
         }
     }

@@ -1,19 +1,16 @@
 //! `countersign run`: a task carried out in the terminal.
 
-mod ask;
-mod tree;
-mod view;
-
 use crate::config::{Assembled, Config};
+use crate::view::{View, ask};
 use crate::{BAD, GOOD};
 use anyhow::Context;
 use clap::Args;
-use countersign::{CancelWhen, Journal, LiveRun, RunResult, SqliteJournal, Status, Streamed};
+use countersign::request::IMAGE_BYTES_MAX;
+use countersign::{CancelWhen, Image, ImageError, Journal, LiveRun, Request, RunResult, SqliteJournal, Status, Streamed};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-use view::View;
 
 /// Which task, and who carries it out.
 #[derive(Args, Debug)]
@@ -33,6 +30,13 @@ pub struct RunArgs {
     /// The variable of the environment that holds its key, where it needs one.
     #[arg(long, requires = "at", value_name = "NAME")]
     pub key_env: Option<String>,
+    /// An image that comes with the task; may be given more than once.
+    #[arg(long, value_name = "FILE")]
+    pub image: Vec<PathBuf>,
+    /// Carries a conversation on, or begins it: a name of your choice. The agent is told what was said there before, as
+    /// the journal has it.
+    #[arg(long, value_name = "NAME", requires = "journal")]
+    pub conversation: Option<String>,
     /// Keeps the run in this journal.
     #[arg(long, env = "COUNTERSIGN_JOURNAL")]
     pub journal: Option<PathBuf>,
@@ -51,18 +55,45 @@ async fn carry_out(args: &RunArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
     let journal = args.journal.as_ref().map(SqliteJournal::open).transpose()?.map(|j| -> Arc<dyn Journal> { Arc::new(j) });
     let (name, text) = source(args)?;
     let assembled: Assembled = Config::assemble(&name, &text, journal).await?;
+    let request = request(args)?;
     let id = format!("run-{}", SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis());
-    let mut live = assembled.runner.start(&id, &args.task)?;
+    let mut live = match &args.conversation {
+        Some(name) => assembled.runner.start_in(name, &id, request).await?,
+        None => assembled.runner.start(&id, request)?,
+    };
     let mut seen = 0;
+    let mut view = match (args.json, std::io::stderr().is_terminal()) {
+        (true, _) => View::json(),
+        (false, false) => View::lines(),
+        (false, true) => View::tree(usize::from(console::Term::stderr().size().1)),
+    };
     loop {
-        let view = if args.json { View::json() } else { View::of(std::io::stderr().is_terminal()) };
-        let result = watch(live, view, &mut seen, out).await?;
-        let commands = if args.json { Vec::new() } else { ask::people(&result)? };
+        let mut screen: Screen<'_> = if args.json { Box::new(&mut *out) } else { Box::new(std::io::stderr()) };
+        let result = watch(live, &mut view, &mut seen, &mut screen).await?;
+        drop(screen);
+        let asked = !args.json && std::io::stdin().is_terminal();
+        let commands = if asked { ask::people(&result, &mut std::io::stdin().lock(), &mut std::io::stderr())? } else { Vec::new() };
+        view.interrupted();
         if commands.is_empty() {
             return finish(args, &id, &result, out);
         }
         live = assembled.runner.resume(&id, commands, None).await?;
     }
+}
+
+/// Where a run is shown: events as JSON on the output, everything else on the error output.
+type Screen<'a> = Box<dyn Write + 'a>;
+
+/// The task, with its images.
+fn request(args: &RunArgs) -> anyhow::Result<Request> {
+    args.image.iter().try_fold(Request::from(&args.task), |request, file| {
+        let name = || format!("`{}`", file.display());
+        let long = std::fs::metadata(file).with_context(name)?.len();
+        // Not read to its end, where it is too long anyway.
+        let bytes = usize::try_from(long).unwrap_or(usize::MAX);
+        let image = if bytes > IMAGE_BYTES_MAX { Err(ImageError::Size { bytes }) } else { Image::new(&std::fs::read(file).with_context(name)?) };
+        Ok(request.image(image.with_context(name)?))
+    })
 }
 
 /// The file, or one that is made up from an address.
@@ -80,7 +111,7 @@ fn source(args: &RunArgs) -> anyhow::Result<(String, String)> {
 }
 
 /// Shows a run until it ends or parks. Ctrl-C cancels it once what is under way is in; twice, at once.
-async fn watch(live: LiveRun, mut view: View, seen: &mut u32, out: &mut dyn Write) -> anyhow::Result<RunResult> {
+async fn watch(live: LiveRun, view: &mut View, seen: &mut u32, screen: &mut Screen<'_>) -> anyhow::Result<RunResult> {
     let mut events = live.events(*seen);
     let mut asked = false;
     // Listened to all the time: one that comes while an event is shown is not missed.
@@ -90,8 +121,9 @@ async fn watch(live: LiveRun, mut view: View, seen: &mut u32, out: &mut dyn Writ
             next = events.next() => match next.transpose()? {
                 Some(Streamed::Event(record)) => {
                     *seen = record.seq;
-                    view.show(&record, out)?;
+                    write!(screen, "{}", view.show(&record)?)?;
                 }
+                Some(Streamed::Progress { call, text }) => write!(screen, "{}", view.progress(call, &text))?,
                 Some(Streamed::Delta { .. } | Streamed::Lagged { .. }) => {}
                 None => break,
             },
@@ -103,7 +135,7 @@ async fn watch(live: LiveRun, mut view: View, seen: &mut u32, out: &mut dyn Writ
             }
         }
     }
-    view.end()?;
+    screen.flush()?;
     Ok(live.result().await?)
 }
 

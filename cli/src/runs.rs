@@ -20,6 +20,9 @@ pub struct RunsArgs {
     /// Those of this mode.
     #[arg(long)]
     pub mode: Option<String>,
+    /// Those of this conversation.
+    #[arg(long)]
+    pub conversation: Option<String>,
     /// Those that began no longer ago than this, such as `2h` or `3days`.
     #[arg(long, value_parser = humantime::parse_duration, value_name = "AGE")]
     pub since: Option<Duration>,
@@ -52,6 +55,7 @@ pub fn run(args: &RunsArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
         status: args.status,
         mode: args.mode.as_deref().map(Into::into),
         owner: None,
+        conversation: args.conversation.as_deref().map(Into::into),
         since_ms: args.since.map(ago_ms),
         before_ms: args.before.map(ago_ms),
         text: args.text.as_deref().map(Into::into),

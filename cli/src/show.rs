@@ -61,7 +61,7 @@ pub fn run(args: &ShowArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
     let run = Run::replay(Arc::new(Gate::default()), log)?;
     let ledger = run.ledger();
     // What was recorded stands for what an older gate made of it; a run that has moved on since is ruled on as it stands.
-    let decision = match ledger.log().last().map(|r| &r.event) {
+    let decision = match ledger.newest() {
         Some(countersign::Event::Decided { scope: ROOT, decision, .. }) => decision.clone(),
         _ => Arc::new(run.decide()),
     };

@@ -7,8 +7,11 @@
 //! | `fetch` | `tool::fetch` | pages over HTTP |
 //! | `models` | `model` | model providers |
 //! | `mcp` | `mcp` | tools of MCP servers |
+//! | `guards` | `guard` | guards that data can describe: patterns, and programs |
 //! | `trace` | `trace` | what agents of other frameworks wrote |
 
+#[cfg(feature = "guards")]
+pub mod guard;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "mcp")]

@@ -5,12 +5,16 @@
 
 mod call;
 mod course;
+mod history;
+mod image;
 mod read;
 mod result;
 mod start;
 
 pub use call::*;
 pub use course::*;
+pub use history::*;
+pub use image::*;
 pub use result::*;
 pub use start::*;
 

@@ -130,7 +130,8 @@ pub struct Limits {
     pub tool_output_bytes: u32,
     /// Nudges and silent continuations together, whoever asked for them.
     pub continuations: u32,
-    /// Revisions of a plan, failed and empty ones included.
+    /// Revisions of a plan, failed and empty ones included; also how often one agent may end by an output that does not
+    /// fit, before it is cut off.
     pub replans: u32,
     /// Steps in one plan.
     pub plan_steps: u32,
@@ -158,14 +159,33 @@ pub struct Limits {
     /// is next taken up. Left out of the JSON while it is the default, so that older policies keep their digest.
     #[serde(skip_serializing_if = "is_approval_default")]
     pub approval_ms: u64,
+    /// Earlier runs of its conversation that a run is told of; older ones are left out, and that is said. Left out of
+    /// the JSON while it is the default, as above.
+    #[serde(skip_serializing_if = "is_history_runs_default")]
+    pub history_runs: u32,
+    /// Bytes of their tasks and answers together. Left out of the JSON while it is the default, as above.
+    #[serde(skip_serializing_if = "is_history_bytes_default")]
+    pub history_bytes: u32,
 }
 
 /// A week.
 const APPROVAL_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+const HISTORY_RUNS: u32 = 50;
+const HISTORY_BYTES: u32 = 64_000;
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_approval_default(ms: &u64) -> bool {
     *ms == APPROVAL_MS
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_history_runs_default(runs: &u32) -> bool {
+    *runs == HISTORY_RUNS
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_history_bytes_default(bytes: &u32) -> bool {
+    *bytes == HISTORY_BYTES
 }
 
 impl Default for Limits {
@@ -188,6 +208,8 @@ impl Default for Limits {
             cost_micros: 10_000_000,
             events: 100_000,
             approval_ms: APPROVAL_MS,
+            history_runs: HISTORY_RUNS,
+            history_bytes: HISTORY_BYTES,
         }
     }
 }

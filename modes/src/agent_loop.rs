@@ -1,7 +1,7 @@
 //! One agent: a model, its tools, and a transcript that the ledger keeps. Advances by one turn at a time.
 
 use crate::agent::{Agent, Agents, Machine};
-use crate::closing::last_words;
+use crate::closing::{had_its_chances, last_words};
 use crate::output::{AttestArgs, Ended, RecordArgs};
 use crate::tool::{Parse, ToolKind, ToolSpec};
 use crate::want::{Act, Out};
@@ -214,7 +214,13 @@ impl One<'_> {
             return self.settle(out, Outcome::Rejected, "call it alone, once the other results are in");
         }
         match parse(self.ledger, self.act.id, &self.call.args) {
-            Err(why) => self.settle(out, Outcome::Failed, &format!("does not fit: {why}")),
+            Err(why) => {
+                self.settle(out, Outcome::Failed, &format!("does not fit: {why}"));
+                // This one is not settled yet.
+                if had_its_chances(self.ledger, self.act.id, 1) {
+                    out.events.push(ended(self.act.id, Outcome::CutOff, format!("did not end by `{}`: {why}", self.call.name).into()));
+                }
+            }
             Ok(done) => {
                 self.settle(out, Outcome::Completed, "recorded");
                 conclude(self.act, done, out);

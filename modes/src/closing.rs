@@ -1,6 +1,6 @@
 //! What a cancel, a limit or a failure leaves behind, closed: children first.
 
-use countersign_core::ledger::Ledger;
+use countersign_core::ledger::{Ledger, ToolRun};
 use countersign_core::{CallKind, Event, NodeId, Outcome, ROOT, RunState, Str};
 
 /// Events that settle everything open at or below a scope. Lost calls stay lost: nobody knows about them.
@@ -30,6 +30,18 @@ pub fn closing(ledger: &Ledger, scope: NodeId, outcome: Outcome, why: &str) -> V
         events.push(Event::ActivationEnded { activation: id, outcome, text: last_words(ledger, id), data: None, report: None });
     }
     events
+}
+
+/// How often agents tried to end by an output that did not fit, of those that are meant.
+pub(crate) fn misfits(ledger: &Ledger, meant: impl Fn(NodeId) -> bool) -> u32 {
+    let failed = |run: &&ToolRun| run.declared.kind == CallKind::Terminal && run.state == RunState::Settled(Outcome::Failed);
+    u32::try_from(ledger.tool_runs().iter().filter(failed).filter(|run| meant(run.activation)).count()).unwrap_or(u32::MAX)
+}
+
+/// Whether an agent has had its chances to end by an output that fits: as many as a plan has to be revised, and one at
+/// least. `more` that are not settled yet are counted, too.
+pub(crate) fn had_its_chances(ledger: &Ledger, activation: NodeId, more: u32) -> bool {
+    misfits(ledger, |by| by == activation).saturating_add(more) > ledger.limits().replans.max(1)
 }
 
 /// What an agent had said by then: partial, kept with its end.

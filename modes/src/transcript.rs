@@ -1,8 +1,9 @@
 //! What a model is shown: the entries of an activation, as messages. Nothing is stored twice; a provider's
 //! adapter reads these and writes its own form.
 
+use countersign_core::event::{Exchange, History};
 use countersign_core::ledger::Entry;
-use countersign_core::{Call, Event, NodeId, Outcome, Str};
+use countersign_core::{Call, Event, NodeId, Outcome, Status, Str};
 use std::borrow::Cow;
 
 /// One message.
@@ -45,7 +46,7 @@ pub fn message(entry: &Entry) -> Option<Message<'_>> {
         Event::ActivationEnded { outcome, text, report, .. } => {
             let claims = report.as_ref().map(|r| r.claims.as_slice()).unwrap_or_default();
             let claims: String = claims.iter().map(|c| format!("\n- {}: {}", c.key, c.value)).collect();
-            let text = format!("[result {}, {}] {text}{claims}", entry.node, name(*outcome));
+            let text = format!("[result {}, {}] {text}{claims}", entry.node, outcome.words());
             // The first answers its call; a later one of the same sub-agent comes as input.
             if entry.call == entry.node { Some(Message::User(text.into())) } else { result(*outcome, text) }
         }
@@ -57,6 +58,29 @@ pub fn message(entry: &Entry) -> Option<Message<'_>> {
         Event::Nudged { text, .. } | Event::InputArrived { text, .. } => Some(Message::User(Cow::from(&**text))),
         _ => None,
     }
+}
+
+/// Reads what was said before in the conversation. Only a final is something that an agent said: a message that got
+/// none says so.
+pub fn earlier(history: &History) -> impl Iterator<Item = Message<'_>> {
+    let cut = history.cut.then_some(Message::User(Cow::Borrowed("[what was said before this is left out]")));
+    cut.into_iter().chain(history.exchanges.iter().flat_map(exchange))
+}
+
+fn exchange(said: &Exchange) -> impl Iterator<Item = Message<'_>> {
+    let images = if said.images > 0 { format!("\n\n[images came with this: {}; they are not shown again]", said.images) } else { String::new() };
+    let unanswered = match (&said.answer, said.status) {
+        (Some(_), _) => None,
+        (None, Status::InProgress | Status::AwaitingApproval) => Some("\n\n[this has no answer yet]".to_owned()),
+        (None, Status::Completed) => Some("\n\n[the answer to this is not kept here]".to_owned()),
+        (None, status) => Some(format!("\n\n[this got no answer: {}]", status.name())),
+    };
+    let task = match (images.as_str(), unanswered) {
+        ("", None) => Cow::Borrowed(&*said.task),
+        (images, unanswered) => format!("{}{images}{}", said.task, unanswered.unwrap_or_default()).into(),
+    };
+    let answer = said.answer.as_ref().map(|text| Message::Assistant { text, calls: Vec::new() });
+    std::iter::once(Message::User(task)).chain(answer)
 }
 
 /// The question with which an activation began.
@@ -71,17 +95,4 @@ pub fn question(transcript: &[Entry]) -> Str {
 /// How many replies an activation has made.
 pub fn replies(transcript: &[Entry]) -> usize {
     transcript.iter().filter(|e| matches!(e.record.event, Event::ModelReplied { .. })).count()
-}
-
-fn name(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Completed => "completed",
-        Outcome::Empty => "empty",
-        Outcome::CutOff => "cut off",
-        Outcome::Failed => "failed",
-        Outcome::TimedOut => "timed out",
-        Outcome::Cancelled => "cancelled",
-        Outcome::Rejected => "rejected",
-        Outcome::Lost => "lost",
-    }
 }

@@ -8,6 +8,7 @@ pub use key::Key;
 pub use plan::{PlanView, StepView};
 
 use crate::agent::{Agents, Machine};
+use crate::closing::had_its_chances;
 use crate::mode::Answer;
 use crate::output::{Conclusion, ReplanVerdict};
 use countersign_core::ledger::{Activation, Asked, Ledger};
@@ -265,6 +266,7 @@ impl<'a> Work<'a> {
     fn gave_up(&mut self, reply: Reply<'a>) -> Halt {
         let agent = self.ledger.activation(reply.by());
         let cause = match reply.outcome() {
+            Outcome::CutOff if had_its_chances(self.ledger, reply.by(), 0) => Cause::ReplanLimit,
             Outcome::CutOff => Cause::TurnLimit,
             Outcome::TimedOut => Cause::Timeout,
             _ if agent.is_some_and(|a| a.failures > 0) => Cause::ProviderError,

@@ -4,14 +4,17 @@
 //! batch is everything that was ready together, sorted by node, so the same readiness gives the same log.
 
 mod act;
+mod audience;
 mod finish;
 mod recover;
 mod rest;
 
 use crate::error::DriveError;
 use crate::journal::Batch;
+use crate::line;
 use crate::live::{Inbox, Shared, Tip, TipCell};
 use crate::parts::Parts;
+use crate::request::{self, Image};
 use crate::result::RunResult;
 use act::{Done, Todo, carry_out};
 use countersign_core::{Cause, Decision, Event, NodeId, Outcome, ROOT, Run, Str};
@@ -43,6 +46,8 @@ pub(crate) struct Driver {
     pauses: Vec<(Act, Duration)>,
     /// Outputs that were cut, to be kept whole before the log refers to them.
     to_keep: Vec<(NodeId, Str)>,
+    /// Images that came with the task.
+    images: Option<Arc<[Image]>>,
     /// What earlier processes have used of the deadline, in milliseconds.
     spent_ms: u64,
     at_ms: u64,
@@ -92,6 +97,7 @@ impl Driver {
             abandoned: false,
             pauses: Vec::new(),
             to_keep: Vec::new(),
+            images: None,
             spent_ms: 0,
             at_ms,
             out: Out::default(),
@@ -99,11 +105,25 @@ impl Driver {
         (driver, shared)
     }
 
+    /// Images that come with the task, to be kept beside the log before anything refers to them.
+    pub(crate) fn bring(&mut self, images: Vec<Image>) {
+        if !images.is_empty() {
+            self.to_keep.push((ROOT, request::kept(&images)));
+            self.images = Some(images.into());
+        }
+    }
+
     /// Drives to the end of the run, or to where nobody in it can go on.
     pub(crate) async fn drive(mut self: Box<Self>) -> Result<RunResult, DriveError> {
         let span = act::run_span(self.run.ledger());
         let result = tracing::Instrument::instrument(self.run_to_rest(), span).await;
         self.publish(true);
+        if self.shared.inbox.is_waiting() {
+            // Boxed: hardly any run has something left to read.
+            let late = Box::pin(line::hand_over(&self.parts, &self.shared)).await;
+            // What comes late changes nothing, not even where it cannot be kept.
+            late.unwrap_or_else(|why| tracing::warn!(run = &*self.shared.run, %why, "a late result could not be recorded"));
+        }
         let decision = result?;
         let candidate = self.run.ledger().activation(ROOT).and_then(|a| a.candidate).and_then(|n| self.run.ledger().candidate(n));
         let final_response = self.run.final_answer().cloned();
@@ -255,8 +275,8 @@ impl Driver {
     }
 
     fn publish(&self, ended: bool) {
-        if Arc::strong_count(&self.shared) == 1 {
-            // Nobody has hold of the run, so nobody can begin to listen.
+        if !ended && Arc::strong_count(&self.shared) == 1 {
+            // Nobody has hold of the run, so nobody can begin to listen. Whoever has a line to it asks whether it has ended.
             return;
         }
         self.shared.tip.set(Tip { seq: seq(self.written), ended });
@@ -318,7 +338,7 @@ impl Driver {
     fn prepare(&mut self, act: Act) -> Todo {
         let paused = self.pauses.iter().position(|(of, _)| *of == act);
         let pause = paused.map_or(Duration::ZERO, |at| self.pauses.swap_remove(at).1);
-        act::prepare(&self.parts, self.run.ledger(), &self.shared, act, pause)
+        act::prepare(&self.parts, self.run.ledger(), &self.shared, self.images.as_ref(), act, pause)
     }
 
     fn is_background(&self, call: NodeId) -> bool {

@@ -1,6 +1,7 @@
 //! Why a driver could not go on.
 
 use crate::journal::JournalError;
+use crate::request::ImageError;
 use countersign_core::{AppendError, ReplayError, Str};
 
 /// A driver that could not go on. The run itself is as its journal has it.
@@ -18,6 +19,9 @@ pub enum DriveError {
     /// No run has this id.
     #[error("no run is called `{0}`")]
     UnknownRun(Str),
+    /// The task's images cannot be shown.
+    #[error(transparent)]
+    Images(#[from] ImageError),
     /// This runner lacks what the run needs. Nothing was recorded.
     #[error("run `{run}` cannot go on here: {missing}; use a runner that is built as the one that began it")]
     Unfit {

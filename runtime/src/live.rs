@@ -2,7 +2,6 @@
 
 use crate::error::DriveError;
 use crate::journal::{Journal, JournalError};
-use crate::model::Piece;
 use crate::result::RunResult;
 use countersign_core::{CancelWhen, NodeId, Record, Str};
 use futures_util::pin_mut;
@@ -57,6 +56,15 @@ pub enum Command {
         /// Who says so.
         by: Str,
     },
+    /// A result of a call that nobody waits for any more: recorded, and changes nothing.
+    Late {
+        /// The call.
+        call: NodeId,
+        /// How it ended after all.
+        outcome: countersign_core::Outcome,
+        /// What came.
+        text: Str,
+    },
     /// State changed outside the run.
     Edited {
         /// By whom.
@@ -78,8 +86,23 @@ pub(crate) struct Shared {
     pub(crate) run: Str,
     pub(crate) tip: TipCell,
     /// Made by the first who listens.
-    pub(crate) deltas: OnceLock<broadcast::Sender<Piece>>,
+    pub(crate) deltas: OnceLock<broadcast::Sender<Preview>>,
     pub(crate) inbox: Inbox,
+}
+
+/// What is shown and not recorded.
+#[derive(Clone, Debug)]
+pub(crate) enum Preview {
+    /// Text of a model that was called after an event.
+    Text {
+        activation: NodeId,
+        text: Str,
+        after: u32,
+    },
+    Progress {
+        call: NodeId,
+        text: Str,
+    },
 }
 
 /// The tip, and who waits for it to move.
@@ -102,6 +125,10 @@ impl TipCell {
         if self.heard.load(Ordering::SeqCst) {
             self.moved.notify_waiters();
         }
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::SeqCst)
     }
 
     fn get(&self) -> Tip {
@@ -145,23 +172,36 @@ struct Queue {
 }
 
 impl Inbox {
-    /// Hands a command back where nobody reads it any more.
-    fn put(&self, command: Command) -> Result<(), Command> {
+    /// Hands a command back where nobody reads it any more. A late result is taken all the same: whoever brings it sees
+    /// that the driver has ended, and records it.
+    pub(crate) fn put(&self, command: Command) -> Result<(), Command> {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        if queue.closed {
+        if queue.closed && !matches!(command, Command::Late { .. }) {
             return Err(command);
         }
         queue.unread.push_back(command);
         drop(queue);
-        self.waiting.store(true, Ordering::Release);
+        // In one order with the tip's end: either the driver sees this, or whoever put it sees that the driver has ended.
+        self.waiting.store(true, Ordering::SeqCst);
         self.arrived.notify_one();
         Ok(())
     }
 
+    /// Nobody reads it any more: what was not read is handed back, late results apart.
     fn close(&self) -> Vec<Command> {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.closed = true;
-        queue.unread.drain(..).collect()
+        let (late, unread) = queue.unread.drain(..).partition(|command| matches!(command, Command::Late { .. }));
+        queue.unread = late;
+        Vec::from(unread)
+    }
+
+    /// Late results that were not read, and nothing else.
+    pub(crate) fn take_late(&self) -> Vec<Command> {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let (late, unread): (VecDeque<_>, VecDeque<_>) = queue.unread.drain(..).partition(|command| matches!(command, Command::Late { .. }));
+        queue.unread = unread;
+        late.into()
     }
 
     /// The oldest command that was not read yet.
@@ -173,6 +213,10 @@ impl Inbox {
         let command = queue.unread.pop_front();
         self.waiting.store(!queue.unread.is_empty(), Ordering::Release);
         command
+    }
+
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.waiting.load(Ordering::SeqCst)
     }
 
     /// Waits until there is something to read.
@@ -246,7 +290,7 @@ impl Handle {
             deltas: self.shared.deltas.get_or_init(|| broadcast::channel(64).0).subscribe(),
             after,
             buffer: VecDeque::new(),
-            piece: None,
+            held: None,
         }
     }
 
@@ -282,6 +326,13 @@ pub enum Streamed {
         /// The text.
         text: Str,
     },
+    /// How far a tool says that its call is. Not recorded.
+    Progress {
+        /// The call.
+        call: NodeId,
+        /// In words.
+        text: Str,
+    },
     /// Pieces of text were missed; events never are. Go on from the last event.
     Lagged {
         /// The last event that was handed on.
@@ -293,19 +344,19 @@ pub enum Streamed {
 pub struct EventStream {
     shared: Arc<Shared>,
     journal: Arc<dyn Journal>,
-    deltas: broadcast::Receiver<Piece>,
+    deltas: broadcast::Receiver<Preview>,
     after: u32,
     buffer: VecDeque<Arc<Record>>,
-    /// Text that comes next, once everything was handed on that was recorded when its model was called.
-    piece: Option<Piece>,
+    /// What is shown next, once everything was handed on that was recorded when its model was called.
+    held: Option<Preview>,
 }
 
 impl EventStream {
     /// The next event or piece of text; `None` once the driver has ended and everything was handed on.
     pub async fn next(&mut self) -> Option<Result<Streamed, JournalError>> {
         loop {
-            if let Some(text) = self.text() {
-                return Some(Ok(text));
+            if let Some(preview) = self.preview() {
+                return Some(Ok(preview));
             }
             if let Some(record) = self.buffer.pop_front() {
                 self.after = record.seq;
@@ -323,25 +374,28 @@ impl EventStream {
             }
             tokio::select! {
                 () = self.shared.tip.beyond(self.after) => {}
-                delta = self.deltas.recv(), if self.piece.is_none() => match delta {
-                    Ok(piece) => self.piece = Some(piece),
+                preview = self.deltas.recv(), if self.held.is_none() => match preview {
+                    Ok(preview) => self.held = Some(preview),
                     Err(_) => return Some(Ok(Streamed::Lagged { resume_after: self.after })),
                 },
             }
         }
     }
 
-    /// Text that has come. It stands after what was recorded when its model was called, and before the reply to which it
-    /// belongs: a model sends its text before its reply is recorded, and this is asked before each record.
-    fn text(&mut self) -> Option<Streamed> {
-        if self.piece.is_none() {
-            self.piece = match self.deltas.try_recv() {
-                Ok(piece) => Some(piece),
+    /// What has come that is not recorded. Text stands after what was recorded when its model was called, and before the
+    /// reply to which it belongs: a model sends it before its reply is recorded, and this is asked before each record.
+    fn preview(&mut self) -> Option<Streamed> {
+        if self.held.is_none() {
+            self.held = match self.deltas.try_recv() {
+                Ok(preview) => Some(preview),
                 Err(TryRecvError::Lagged(_)) => return Some(Streamed::Lagged { resume_after: self.after }),
                 Err(TryRecvError::Empty | TryRecvError::Closed) => None,
             };
         }
-        let Piece { activation, text, .. } = self.piece.take_if(|piece| piece.after <= self.after)?;
-        Some(Streamed::Delta { activation, text })
+        let is_next = |held: &mut Preview| !matches!(held, Preview::Text { after, .. } if *after > self.after);
+        Some(match self.held.take_if(is_next)? {
+            Preview::Text { activation, text, .. } => Streamed::Delta { activation, text },
+            Preview::Progress { call, text } => Streamed::Progress { call, text },
+        })
     }
 }

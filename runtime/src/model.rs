@@ -1,6 +1,9 @@
 //! The model port.
 
+use crate::live::Preview;
+use crate::request::Image;
 use async_trait::async_trait;
+use countersign_core::event::History;
 use countersign_core::ledger::Entry;
 use countersign_core::{Finish, NodeId, Str, Usage};
 use countersign_modes::Agent;
@@ -32,6 +35,11 @@ pub struct ModelRequest {
     pub agent: Arc<Agent>,
     /// What it was shown and said; [`countersign_modes::transcript::message`] reads an entry.
     pub transcript: Arc<Vec<Entry>>,
+    /// What was said before in the conversation, for an agent that speaks with the user: it owns the answer, or was
+    /// asked in the user's own words. [`countersign_modes::transcript::earlier`] reads it.
+    pub history: Option<Arc<History>>,
+    /// Images that came with the task, for the same agents: they belong to the first message of the transcript.
+    pub images: Option<Arc<[Image]>>,
     /// How many calls of this turn have failed before.
     pub attempt: u32,
 }
@@ -118,17 +126,9 @@ impl ModelError {
 /// Where text goes while it comes. Costs nothing while nobody listens.
 #[derive(Clone)]
 pub struct Deltas {
-    pub(crate) sender: Option<broadcast::Sender<Piece>>,
+    pub(crate) sender: Option<broadcast::Sender<Preview>>,
     pub(crate) activation: NodeId,
     /// The last event when the model was called.
-    pub(crate) after: u32,
-}
-
-/// A piece of text that is not recorded.
-#[derive(Clone, Debug)]
-pub(crate) struct Piece {
-    pub(crate) activation: NodeId,
-    pub(crate) text: Str,
     pub(crate) after: u32,
 }
 
@@ -142,7 +142,7 @@ impl Deltas {
     pub fn send(&self, text: &str) {
         if let Some(sender) = self.sender.as_ref().filter(|s| s.receiver_count() > 0) {
             // A listener that has just left is no error.
-            let _ = sender.send(Piece { activation: self.activation, text: text.into(), after: self.after });
+            let _ = sender.send(Preview::Text { activation: self.activation, text: text.into(), after: self.after });
         }
     }
 }

@@ -1,17 +1,19 @@
 //! Building a runner, and running tasks with it.
 
+use crate::conversation;
 use crate::driver::Driver;
 use crate::error::DriveError;
 use crate::guard::GuardPlugin;
 use crate::hooks::Hooks;
 use crate::journal::{Journal, MemoryJournal};
-use crate::live::{Command, LiveRun};
+use crate::live::{Command, LiveRun, Shared};
 use crate::model::Model;
 use crate::parts::{Clock, Parts};
+use crate::request::{IMAGES_MAX, ImageError, Request};
 use crate::result::{NotFinal, RunResult};
 use crate::tool::Tool;
 use crate::typed::AnswerFits;
-use countersign_core::event::Forked;
+use countersign_core::event::{Forked, History};
 use countersign_core::{Check, Gate, Limits, Policy, Run, RunStarted, Str};
 use countersign_modes::agent::AgentsError;
 use countersign_modes::{Agent, Agents, Mode, ToolKind, ToolSpec};
@@ -93,26 +95,53 @@ impl Runner {
     }
 
     /// Runs a task to its end, or to where a person is needed.
-    pub async fn run(&self, task: &str) -> Result<RunResult, DriveError> {
-        let (driver, _) = self.begin(new_id(), task, Labels::default())?;
+    pub async fn run(&self, task: impl Into<Request>) -> Result<RunResult, DriveError> {
+        let (driver, _) = self.begin(new_id(), task.into(), Labels::default(), None)?;
         // On the heap from its first poll to its end: a thousand runs that wait for their turn stay small.
         Box::pin(driver.drive()).await
     }
 
     /// Runs a task whose answer is JSON of a type; see [`RunnerBuilder::answers`].
-    pub async fn run_as<T: DeserializeOwned>(&self, task: &str) -> Result<Result<T, NotFinal>, DriveError> {
+    pub async fn run_as<T: DeserializeOwned>(&self, task: impl Into<Request>) -> Result<Result<T, NotFinal>, DriveError> {
         Ok(self.run(task).await?.parse())
     }
 
     /// Starts a task under an id of its own, in a task of the async runtime.
-    pub fn start(&self, run: &str, task: &str) -> Result<LiveRun, DriveError> {
-        self.start_as(run, task, Labels::default())
+    pub fn start(&self, run: &str, task: impl Into<Request>) -> Result<LiveRun, DriveError> {
+        let (driver, shared) = self.begin(run.into(), task.into(), Labels::default(), None)?;
+        Ok(self.spawn(driver, shared))
     }
 
-    /// As `start`, with labels.
-    pub fn start_as(&self, run: &str, task: &str, labels: Labels) -> Result<LiveRun, DriveError> {
-        let (driver, shared) = self.begin(run.into(), task, labels)?;
-        Ok(LiveRun { shared, journal: self.parts.journal.clone(), task: tokio::spawn(driver.drive()) })
+    /// As `start`, with labels. One that names a conversation is its next message; what was said there before is read
+    /// among the runs of the same owner.
+    pub async fn start_as(&self, run: &str, task: impl Into<Request> + Send, labels: Labels) -> Result<LiveRun, DriveError> {
+        let talk = match &labels.conversation {
+            Some(conversation) => self.talk(conversation, labels.owner.as_ref()).await?.1,
+            None => None,
+        };
+        let (driver, shared) = self.begin(run.into(), task.into(), labels, talk)?;
+        Ok(self.spawn(driver, shared))
+    }
+
+    /// Runs a task as the next message of a conversation: the agent is told what was said there before, as far as the
+    /// limits `history_runs` and `history_bytes` go. A conversation is the name that its runs share, and begins with the
+    /// first of them.
+    ///
+    /// What was said before is read once, from the journal, and is part of the run's first event. Only a final is told
+    /// as an answer; a message that got none, or has none yet, is told with that note. Two runs of one conversation may
+    /// be under way at the same time: neither waits for the other, and the later one is told that the earlier has no
+    /// answer yet.
+    pub async fn converse(&self, conversation: &str, task: impl Into<Request>) -> Result<RunResult, DriveError> {
+        let (conversation, talk) = self.talk(conversation, None).await?;
+        let (driver, _) = self.begin(new_id(), task.into(), Labels { conversation: Some(conversation), ..Labels::default() }, talk)?;
+        Box::pin(driver.drive()).await
+    }
+
+    /// Starts a task as the next message of a conversation, under an id of its own; see [`Runner::converse`].
+    pub async fn start_in(&self, conversation: &str, run: &str, task: impl Into<Request>) -> Result<LiveRun, DriveError> {
+        let (conversation, talk) = self.talk(conversation, None).await?;
+        let (driver, shared) = self.begin(run.into(), task.into(), Labels { conversation: Some(conversation), ..Labels::default() }, talk)?;
+        Ok(self.spawn(driver, shared))
     }
 
     /// Takes a run up again from its journal, with what a person has to say to it. A run that had stopped or
@@ -120,7 +149,7 @@ impl Runner {
     /// lacks something that the run needs, nothing is recorded, and what was said counts for nothing.
     pub async fn resume(&self, run: &str, commands: Vec<Command>, limits: Option<Limits>) -> Result<LiveRun, DriveError> {
         let (driver, shared) = Driver::resume(self.parts.clone(), run, commands, limits).await?;
-        Ok(LiveRun { shared, journal: self.parts.journal.clone(), task: tokio::spawn(driver.drive()) })
+        Ok(self.spawn(driver, shared))
     }
 
     /// Starts a run that shares another's beginning, up to and with event `seq`, and goes on from there: for trying
@@ -128,7 +157,7 @@ impl Runner {
     /// run stays as it is.
     pub async fn fork(&self, of: &str, seq: u32, run: &str, commands: Vec<Command>, limits: Option<Limits>) -> Result<LiveRun, DriveError> {
         let (driver, shared) = Driver::fork(self.parts.clone(), Forked { run: of.into(), seq }, run, commands, limits).await?;
-        Ok(LiveRun { shared, journal: self.parts.journal.clone(), task: tokio::spawn(driver.drive()) })
+        Ok(self.spawn(driver, shared))
     }
 
     /// The same runner, with its logs kept elsewhere.
@@ -173,16 +202,33 @@ impl Runner {
         &self.parts.journal
     }
 
-    fn begin(&self, run: Str, task: &str, labels: Labels) -> Result<(Box<Driver>, Arc<crate::live::Shared>), DriveError> {
+    fn spawn(&self, driver: Box<Driver>, shared: Arc<Shared>) -> LiveRun {
+        LiveRun { shared, journal: self.parts.journal.clone(), task: tokio::spawn(driver.drive()) }
+    }
+
+    async fn talk(&self, conversation: &str, owner: Option<&Str>) -> Result<(Str, Option<Arc<History>>), DriveError> {
+        let history = conversation::history(&*self.parts.journal, conversation, owner, &self.parts.policy.limits).await?;
+        Ok((conversation.into(), history.map(Arc::new)))
+    }
+
+    fn begin(&self, run: Str, request: Request, labels: Labels, history: Option<Arc<History>>) -> Result<(Box<Driver>, Arc<Shared>), DriveError> {
         let parts = &self.parts;
+        let Request { task, images } = request;
+        if images.len() > IMAGES_MAX {
+            return Err(ImageError::Many(images.len()).into());
+        }
         let mut start = RunStarted::new(run, task, parts.name.clone(), parts.rules.clone(), parts.policy.clone());
         (start.conversation, start.message) = (labels.conversation, labels.message);
         (start.owner, start.profile) = (labels.owner, labels.profile);
+        start.history = history;
+        start.images = images.iter().map(|image| image.reference().clone()).collect();
         start.mode_version = parts.mode.version();
         start.policy_digest = parts.policy_digest.clone();
         let at_ms = (parts.clock)();
         let run = Run::start(parts.gate.clone(), start, at_ms)?;
-        Ok(Driver::new(parts.clone(), run, 0, at_ms))
+        let (mut driver, shared) = Driver::new(parts.clone(), run, 0, at_ms);
+        driver.bring(images);
+        Ok((driver, shared))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The tool port, and tools made from a function and a type.
 
+use crate::line::Line;
 use async_trait::async_trait;
 use countersign_core::{Declared, NodeId, Str};
 use countersign_modes::ToolSpec;
@@ -32,6 +33,15 @@ pub struct ToolRequest {
     pub call: NodeId,
     /// Arguments: JSON text, as the model wrote them or an approver left them.
     pub args: Str,
+    /// Its line back to the run, for what is not its result.
+    pub line: Line,
+}
+
+impl ToolRequest {
+    /// A call outside any run, as tests make them.
+    pub fn alone(call: NodeId, args: impl Into<Str>) -> Self {
+        Self { run: "".into(), call, args: args.into(), line: Line::nowhere() }
+    }
 }
 
 /// What a call came to.

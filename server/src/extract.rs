@@ -90,11 +90,24 @@ impl FromRequestParts<AppState> for Named {
     }
 }
 
+/// The largest number that every reader of JSON can tell from the next.
+pub(crate) const WHOLE_MAX: u64 = (1 << 53) - 1;
+
 /// A whole number, as JSON has it: 4.0 is one as well.
 pub(crate) fn whole<'de, D: Deserializer<'de>, T: TryFrom<u64>>(input: D) -> Result<Option<T>, D::Error> {
     let Some(number) = Option::<serde_json::Number>::deserialize(input)? else { return Ok(None) };
-    let integral = |float: f64| (float.fract() == 0.0 && (0.0..=9e15).contains(&float)).then(|| format!("{float:.0}").parse().ok());
+    let integral =
+        |float: f64| (float.fract() == 0.0 && (0.0..=9_007_199_254_740_991.0).contains(&float)).then(|| format!("{float:.0}").parse().ok());
     let whole = number.as_u64().or_else(|| number.as_f64().and_then(integral).flatten());
     let number = || D::Error::custom(format!("`{number}` is no whole number that fits here"));
-    whole.and_then(|whole| T::try_from(whole).ok()).map(Some).ok_or_else(number)
+    whole.filter(|whole| *whole <= WHOLE_MAX).and_then(|whole| T::try_from(whole).ok()).map(Some).ok_or_else(number)
+}
+
+/// How many are wanted on one page.
+pub(crate) fn page(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, Problem> {
+    match asked {
+        None => Ok(usual),
+        Some(asked) if (1..=most).contains(&asked) => Ok(asked),
+        Some(asked) => Err(Problem::Malformed(format!("`limit={asked}` is not from 1 to {most}"))),
+    }
 }

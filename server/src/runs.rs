@@ -89,7 +89,7 @@ impl Runs {
             owner: Some(who.0.clone()),
             profile: Some(profile.clone()),
         };
-        let live = runner.start_as(&id, &order.task, labels)?;
+        let live = runner.start_as(&id, order.task.as_str(), labels).await?;
         let handle = live.handle();
         let slot = self.slot(live.id());
         *slot.handle.lock().await = Some(handle.clone());

@@ -20,4 +20,5 @@ pub use frame::{BEAT, frame, preview_frame};
 pub use phase::Phase;
 pub use preview::Previews;
 pub use projection::Projection;
+pub(crate) use projection::clipped;
 pub use shown::shown;

@@ -6,8 +6,10 @@ use countersign::{
     Agent, Deltas, Event, MemoryJournal, Model, ModelError, ModelReply, ModelRequest, Policy, Runner, Single, Supervisor, Tool, ToolSpec,
 };
 use countersign_examples::suite::cast::{Script, call, conclude, hand_over, hang, look, looker, pay, say, told, turn};
+use countersign_server::state::Bounds;
 use countersign_server::{Server, Token};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -48,7 +50,9 @@ impl Model for Held {
 /// A server with every profile, and a browser that is signed in.
 pub async fn stage(setup: Setup) -> Stage {
     let go = Arc::new(Semaphore::new(0));
-    let server = Server::new(Arc::new(MemoryJournal::new())).token(Token::new(Some("ann"), TOKEN).unwrap());
+    // What a test leaves under way is of no use afterwards.
+    let bounds = Bounds { drain: Duration::ZERO, ..Bounds::default() };
+    let server = Server::new(Arc::new(MemoryJournal::new())).bounds(bounds).token(Token::new(Some("ann"), TOKEN).unwrap());
     let profiles: [(&str, Script); 7] =
         [("look", looks), ("pay", pays), ("stubborn", lies), ("ask", asks), ("hang", |_| call("hang", "it")), ("team", team), ("evil", evil)];
     let server = profiles.into_iter().fold(server, |server, (name, script)| server.profile(name, &runner(name, script, &go)));

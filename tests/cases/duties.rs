@@ -1,6 +1,6 @@
 //! Every duty of the cases' glossaries, and what proves that it is done.
 
-use super::Proof::{self, Later, Scenario, Test};
+use super::Proof::{self, Later, Live, Not, Scenario, Test};
 
 type Row = (&'static str, &'static [Proof]);
 
@@ -38,13 +38,13 @@ pub const MUST: &[Row] = &[
     ("consume_grant_when_run_started", &[Scenario("cases/BR-33"), Test("a_resume_that_cannot_start_leaves_grants_unconsumed")]),
     ("contradictory_verdict_needs_resolution", &[Scenario("acceptance/conflicting_verdict"), Scenario("acceptance/rejected_with_all_met")]),
     ("control_calls_are_not_progress", &[Scenario("acceptance/control_calls_are_no_evidence"), Scenario("cases/BR-43")]),
-    ("count_every_replan", &[Scenario("acceptance/replan_limit_is_not_an_answer"), Later("real models and tools")]),
+    ("count_every_replan", &[Scenario("acceptance/replan_limit_is_not_an_answer"), Test("failed_and_empty_revisions_count_against_the_limit")]),
     ("dedupe_same_result", &[Test("refuses_to_settle_twice"), Scenario("acceptance/duplicate_result_changes_nothing"), Scenario("cases/BR-07")]),
-    ("delegate_once", &[Scenario("cases/BR-69"), Later("real models and tools")]),
+    ("delegate_once", &[Scenario("cases/BR-69"), Test("what_was_asked_once_is_not_asked_again_by_a_nudge")]),
     ("deliverable_survives_hook_turn", &[Scenario("acceptance/hook_turn_after_the_final"), Later("audit and hooks")]),
     ("denial_is_not_execution", &[Scenario("acceptance/denied_action_that_ran"), Scenario("acceptance/denied_tools_are_no_evidence")]),
     ("detect_conflict_on_typed_claims", &[Scenario("acceptance/conflicting_claims"), Scenario("cases/BR-51")]),
-    ("detect_repeat_transfer", &[Scenario("cases/BR-25"), Later("real models and tools")]),
+    ("detect_repeat_transfer", &[Scenario("cases/BR-25"), Live("supervisor/ping_pong")]),
     ("disclose_blocked_steps", &[Scenario("cases/BR-73"), Later("server and page")]),
     ("disclose_conflict", &[Scenario("cases/BR-51"), Later("server and page")]),
     ("disclose_failed_child", &[Scenario("acceptance/children_must_end"), Scenario("acceptance/orphan_child_aborted"), Later("server and page")]),
@@ -53,8 +53,8 @@ pub const MUST: &[Row] = &[
     ("every_listener_gets_all", &[Later("server and page")]),
     ("expose_stop_cause", &[Scenario("acceptance/failure_is_terminal"), Scenario("acceptance/limit_is_not_an_answer")]),
     ("fail_closed_on_ambiguous_id", &[Scenario("acceptance/repeated_ids_side_by_side"), Scenario("cases/BR-61")]),
-    ("hand_back_partial", &[Later("real models and tools")]),
-    ("honour_inline_error_flag", &[Later("real models and tools")]),
+    ("hand_back_partial", &[Test("a_sub_agent_that_is_cut_off_hands_back_what_it_has_as_partial")]),
+    ("honour_inline_error_flag", &[Test("files_are_read_within_what_the_server_allows")]),
     ("judge_checks_by_outcome", &[Scenario("acceptance/checks_that_fail_or_age"), Scenario("cases/BR-49")]),
     ("keep_best_candidate", &[Scenario("cases/BR-45"), Later("server and page")]),
     ("keep_blocker_text", &[Scenario("cases/BR-39"), Later("server and page")]),
@@ -67,20 +67,30 @@ pub const MUST: &[Row] = &[
             Test("every_finish_reason_is_kept"),
         ],
     ),
-    ("keep_full_result", &[Scenario("acceptance/unmarked_cut_copy"), Scenario("cases/BR-23"), Later("real models and tools")]),
+    (
+        "keep_full_result",
+        &[Scenario("acceptance/unmarked_cut_copy"), Scenario("cases/BR-23"), Test("ten_megabytes_of_output_are_cut_with_a_mark_and_kept_whole")],
+    ),
     ("keep_partial_text", &[Scenario("cases/BR-19"), Later("server and page")]),
     ("keep_sibling_results", &[Scenario("cases/BR-09"), Test("results_that_were_in_before_the_crash_are_not_made_again")]),
     ("key_calls_by_occurrence", &[Scenario("acceptance/repeated_ids_one_after_the_other")]),
-    ("launch_failure_is_error", &[Scenario("cases/BR-11"), Later("real models and tools")]),
+    ("launch_failure_is_error", &[Scenario("cases/BR-11"), Test("a_delegation_that_cannot_begin_is_a_failed_call")]),
     (
         "mark_orphan_child_aborted",
         &[Scenario("acceptance/orphan_child_aborted"), Test("a_sub_agent_and_its_job_are_taken_over_by_a_resume_and_never_forgotten")],
     ),
     ("mark_stream_provisional", &[Later("server and page")]),
-    ("mark_synthetic_at_source", &[Scenario("acceptance/stock_text_cannot_finalise"), Later("real models and tools")]),
-    ("mark_truncation", &[Scenario("acceptance/unmarked_cut_copy"), Scenario("cases/BR-23"), Later("real models and tools")]),
-    ("markup_is_not_an_answer", &[Scenario("acceptance/call_markup_cannot_finalise"), Later("real models and tools")]),
-    ("noop_needs_explicit_marker", &[Later("real models and tools")]),
+    ("mark_synthetic_at_source", &[Scenario("acceptance/stock_text_cannot_finalise"), Test("no_fault_becomes_an_answer_in_any_mode")]),
+    (
+        "mark_truncation",
+        &[
+            Scenario("acceptance/unmarked_cut_copy"),
+            Scenario("cases/BR-23"),
+            Test("one_limit_on_output_holds_for_all_agents_and_nothing_is_cut_twice"),
+        ],
+    ),
+    ("markup_is_not_an_answer", &[Scenario("acceptance/call_markup_cannot_finalise"), Test("a_call_inside_prose_is_no_answer")]),
+    ("noop_needs_explicit_marker", &[Test("no_phrase_says_that_nothing_is_to_be_done")]),
     (
         "one_final_per_run",
         &[
@@ -100,7 +110,7 @@ pub const MUST: &[Row] = &[
         ],
     ),
     ("pending_question_outranks_gates", &[Scenario("acceptance/open_question_cannot_finalise"), Scenario("cases/BR-77")]),
-    ("read_back_result", &[Scenario("cases/BR-29"), Later("real models and tools")]),
+    ("read_back_result", &[Scenario("cases/BR-29"), Test("a_job_that_ends_by_itself_says_how")]),
     (
         "reap_open_work_on_cancel",
         &[
@@ -115,7 +125,7 @@ pub const MUST: &[Row] = &[
         &[Scenario("acceptance/idle_exit_kills_background"), Test("a_job_whose_process_died_is_marked_and_a_resume_asks_what_became_of_it")],
     ),
     ("record_late_result_only", &[Test("refuses_to_settle_twice"), Scenario("acceptance/cancellation_is_terminal"), Scenario("cases/BR-37")]),
-    ("refuse_spawn_beyond_depth", &[Scenario("cases/BR-53"), Later("real models and tools")]),
+    ("refuse_spawn_beyond_depth", &[Scenario("cases/BR-53"), Live("deep/too_deep")]),
     ("replace_partial_with_final", &[Scenario("cases/BR-41"), Later("server and page")]),
     ("replan_accounts_for_old_steps", &[Scenario("acceptance/replan_keeps_what_is_open"), Scenario("cases/BR-31")]),
     ("replan_after_denial", &[Scenario("acceptance/step_after_denied_step")]),
@@ -132,18 +142,21 @@ pub const MUST: &[Row] = &[
         "rerun_read_only_calls",
         &[Scenario("acceptance/crash_under_a_write"), Scenario("cases/BR-63"), Test("a_kill_inside_a_harmless_tool_runs_it_again")],
     ),
-    ("reserve_final_turn", &[Scenario("cases/BR-47"), Later("real models and tools")]),
+    (
+        "reserve_final_turn",
+        &[Scenario("cases/BR-47"), Not("a limit is a ruling and never an answer: a run that has come to one is blocked, and a person may raise it")],
+    ),
     ("respect_declared_deliverable", &[Scenario("acceptance/plan_as_deliverable")]),
     ("retract_rejected_stream", &[Later("server and page")]),
     ("retry_from_last_event", &[Scenario("acceptance/provider_error_with_retries"), Test("a_kill_at_any_event_of_any_scenario_changes_no_decision")]),
     ("return_control_after_child_end", &[Scenario("acceptance/sub_agent_output_cannot_finalise"), Scenario("cases/BR-27")]),
-    ("same_output_limit_for_children", &[Scenario("cases/BR-59"), Later("real models and tools")]),
+    ("same_output_limit_for_children", &[Scenario("cases/BR-59"), Test("one_limit_on_output_holds_for_all_agents_and_nothing_is_cut_twice")]),
     ("scratch_writes_do_not_stale", &[Scenario("acceptance/checks_that_fail_or_age")]),
-    ("show_failures_to_synthesiser", &[Scenario("cases/BR-73"), Later("real models and tools")]),
+    ("show_failures_to_synthesiser", &[Scenario("cases/BR-73"), Test("what_failed_is_shown_to_whoever_concludes")]),
     ("step_outcome_is_typed", &[Scenario("acceptance/limited_step_is_not_done")]),
     ("stop_on_identical_rejection", &[Scenario("cases/BR-45"), Later("audit and hooks")]),
     ("store_each_result_at_once", &[Scenario("cases/BR-63"), Test("results_that_were_in_before_the_crash_are_not_made_again")]),
-    ("take_answer_from_call_args", &[Later("real models and tools")]),
+    ("take_answer_from_call_args", &[Test("an_answer_or_a_report_is_read_from_its_call")]),
     ("tell_human_of_breach", &[Scenario("acceptance/denied_action_that_ran"), Scenario("acceptance/step_after_denied_step")]),
     (
         "tell_missing_checks",
@@ -151,7 +164,7 @@ pub const MUST: &[Row] = &[
     ),
     ("track_uses_of_replies", &[Scenario("acceptance/children_must_end")]),
     ("trim_ids", &[Scenario("acceptance/repeated_ids_one_after_the_other")]),
-    ("truncate_once", &[Later("real models and tools")]),
+    ("truncate_once", &[Test("one_limit_on_output_holds_for_all_agents_and_nothing_is_cut_twice")]),
     (
         "wake_on_background_end",
         &[
@@ -160,12 +173,12 @@ pub const MUST: &[Row] = &[
             Test("a_job_whose_process_died_is_marked_and_a_resume_asks_what_became_of_it"),
         ],
     ),
-    ("zero_budget_means_none", &[Later("real models and tools")]),
+    ("zero_budget_means_none", &[Test("a_budget_of_zero_is_none")]),
 ];
 
 /// What they must not do.
 pub const MUST_NOT: &[Row] = &[
-    ("abort_run_on_depth_refusal", &[Scenario("cases/BR-53"), Later("real models and tools")]),
+    ("abort_run_on_depth_refusal", &[Scenario("cases/BR-53"), Live("deep/too_deep")]),
     ("block_plan_for_open_steps", &[Scenario("acceptance/plan_as_deliverable")]),
     (
         "call_model_with_open_calls",
@@ -233,10 +246,13 @@ pub const MUST_NOT: &[Row] = &[
         ],
     ),
     ("pass_single_reply_through", &[Scenario("acceptance/relaying_is_not_concluding")]),
-    ("pass_whole_output", &[Scenario("cases/BR-59"), Later("real models and tools")]),
+    ("pass_whole_output", &[Scenario("cases/BR-59"), Test("one_limit_on_output_holds_for_all_agents_and_nothing_is_cut_twice")]),
     ("pick_side_silently", &[Scenario("acceptance/conflicting_claims"), Scenario("acceptance/conflicting_verdict")]),
     ("promote_reasoning_silently", &[Scenario("acceptance/reasoning_cannot_finalise"), Scenario("cases/BR-15")]),
-    ("redelegate_for_cut_copy", &[Scenario("acceptance/unmarked_cut_copy"), Scenario("cases/BR-23"), Later("real models and tools")]),
+    (
+        "redelegate_for_cut_copy",
+        &[Scenario("acceptance/unmarked_cut_copy"), Scenario("cases/BR-23"), Test("a_long_result_of_a_sub_agent_reaches_its_owner_whole")],
+    ),
     ("relabel_limited_as_done", &[Scenario("acceptance/limited_step_is_not_done")]),
     (
         "report_completed_early",
@@ -256,7 +272,7 @@ pub const MUST_NOT: &[Row] = &[
     ("reset_cap_on_control_call", &[Scenario("cases/BR-43")]),
     ("resolve_to_permissive_side", &[Scenario("acceptance/conflicting_verdict")]),
     ("resubscribe_without_replay", &[Scenario("cases/BR-57"), Later("server and page")]),
-    ("retry_same_prompt", &[Scenario("acceptance/content_filter_is_a_failure"), Later("real models and tools")]),
+    ("retry_same_prompt", &[Scenario("acceptance/content_filter_is_a_failure"), Test("a_refusal_is_no_answer_whatever_it_says")]),
     ("revive_terminal_run", &[Scenario("acceptance/cancellation_is_terminal"), Scenario("cases/BR-37")]),
     (
         "run_both_on_one_grant",
@@ -275,8 +291,8 @@ pub const MUST_NOT: &[Row] = &[
         "show_partial_as_final",
         &[Scenario("acceptance/failure_is_terminal"), Scenario("acceptance/filtered_half_cannot_finalise"), Later("server and page")],
     ),
-    ("skip_executor_on_phrase", &[Later("real models and tools")]),
-    ("start_child_without_budget", &[Later("real models and tools")]),
-    ("take_last_text_as_child_result", &[Later("real models and tools")]),
-    ("use_truncation_notice_as_answer", &[Later("real models and tools")]),
+    ("skip_executor_on_phrase", &[Test("no_phrase_says_that_nothing_is_to_be_done")]),
+    ("start_child_without_budget", &[Test("a_budget_of_zero_is_none")]),
+    ("take_last_text_as_child_result", &[Test("an_answer_or_a_report_is_read_from_its_call")]),
+    ("use_truncation_notice_as_answer", &[Test("words_that_a_limit_cut_are_no_answer")]),
 ];

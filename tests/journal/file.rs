@@ -24,7 +24,7 @@ fn sql(path: &str, statement: &str) {
 
 /// Puts a file back to how the first version made it.
 const FIRST_SCHEMA: &str = "
-    DROP TABLE messages; DROP INDEX runs_by_mode; DROP TABLE places; ALTER TABLE seal DROP COLUMN placed;
+    DROP TABLE messages; DROP INDEX runs_by_mode; DROP INDEX runs_by_conversation; DROP TABLE places; ALTER TABLE seal DROP COLUMN placed;
     DROP INDEX runs_by_owner; ALTER TABLE runs DROP COLUMN owner; ALTER TABLE runs DROP COLUMN profile;
     CREATE TABLE old (run INTEGER NOT NULL, seq INTEGER NOT NULL, link BLOB NOT NULL, body TEXT NOT NULL) STRICT;
     INSERT INTO old SELECT run, seq, link, body FROM events; DROP TABLE events; ALTER TABLE old RENAME TO events;
@@ -173,7 +173,7 @@ async fn a_full_disk_parks_the_run_and_a_resume_goes_on_without_loss() {
     let mut stopped = None;
     for n in 0..100 {
         let run = format!("b-{n}");
-        match runner(&full).start(&run, &"look ".repeat(200)).unwrap().result().await {
+        match runner(&full).start(&run, "look ".repeat(200)).unwrap().result().await {
             Ok(_) => {}
             Err(why) => {
                 stopped = Some((run, why));

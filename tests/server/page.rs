@@ -96,7 +96,7 @@ async fn cards_say_how_runs_stand_and_can_be_filtered() {
     for profile in ["looks", "stubborn", "pays"] {
         served.rest(&served.start(profile).await).await;
     }
-    served.start("hangs").await;
+    let hangs = served.start("hangs").await;
     let all = page.get("/").await.text();
     for badge in ["In progress", "Awaiting approval", "Blocked", "Completed"] {
         assert_eq!(all.matches(&format!("\">{badge}</span>")).count(), 1, "{badge}");
@@ -107,6 +107,8 @@ async fn cards_say_how_runs_stand_and_can_be_filtered() {
     let wrong = page.get("/?status=odd").await;
     assert_eq!((wrong.status, wrong.headers["content-type"].to_str().unwrap()), (400, "text/html; charset=utf-8"));
     assert!(wrong.text().contains("odd"));
+    served.client.post(&format!("/api/runs/{hangs}/cancel"), &json!({ "when": "now" })).await;
+    assert_eq!(served.rest(&hangs).await["phase"], "cancelled");
     served.stop().await;
 }
 

@@ -12,7 +12,7 @@ async fn cut_short(events: usize) -> Arc<dyn Journal> {
     let whole: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
     let owner = Token::new(Some("ann"), super::ANN).unwrap().owner().0.clone();
     let labels = Labels { owner: Some(owner), profile: Some("looks".into()), ..Labels::default() };
-    runner("looks").on(whole.clone()).start_as("left", "See to it.", labels).unwrap().result().await.unwrap();
+    runner("looks").on(whole.clone()).start_as("left", "See to it.", labels).await.unwrap().result().await.unwrap();
     let log = journal::read_all(&*whole, "left").await.unwrap();
     let cut: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
     cut.append(Batch::new(&"left".into(), 0, &log[..events])).await.unwrap();

@@ -25,7 +25,7 @@ impl Host {
         }
         let host = Self { folder, mock: Mock::play(fixtures) };
         let install = host
-            .command(&std::env::var("COUNTERSIGN_PROGRAM").expect("`.ci/services` names the program"))
+            .command(std::env::var("COUNTERSIGN_PROGRAM").expect("`.ci/services` names the program"))
             .args(["hook", "install", "--for", name])
             .output();
         assert!(install.is_ok_and(|done| done.status.success()), "the hook can be installed");

@@ -6,6 +6,8 @@
 //! |---|---|
 //! | [`providers`] | both APIs, streamed: text, calls, reasoning, usage, finish reasons, faults, keys |
 //! | [`modes`] | every mode over real HTTP: success, and each fault |
+//! | [`conversations`] | several runs in one conversation |
+//! | [`images`] | images, as both APIs are sent them |
 //! | [`terminal`] | `countersign run`: files, places of errors, answers, events, Ctrl-C |
 //! | [`new_user`] | how many lines a first agent takes, and that they work |
 //! | [`windows`] | transcripts that are too long for their model |
@@ -13,22 +15,27 @@
 //! | [`small_model`] | a real model answers, under a schema |
 //! | [`hosts`] | the stop hook in Claude Code and Codex |
 //! | [`mcp`] | tools of three MCP servers: terms, progress, cancelling, death |
+//! | [`odd`] | an MCP server with bad manners: late answers, tools that change in mid-run |
 //! | [`openapi`] | the server's API is as `/openapi.json` says, as schemathesis finds |
 //! | [`pages`] | pages: what is fetched, cut and refused |
 //!
 //! | module | what it starts |
 //! |---|---|
 //! | [`aimock`] | `@copilotkit/aimock`, a scripted server of both APIs, with faults |
+//! | [`wire`] | what keeps all that goes to a server |
 //! | [`llama`] | llama.cpp with a model of 135 million parameters |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs, unreachable_pub)]
 
 mod aimock;
+mod conversations;
 mod hosts;
+mod images;
 mod llama;
 mod mcp;
 mod modes;
 mod new_user;
+mod odd;
 mod openapi;
 mod pages;
 mod providers;
@@ -37,3 +44,4 @@ mod small_model;
 mod terminal;
 mod text_tools;
 mod windows;
+mod wire;

@@ -38,7 +38,7 @@ fn named(server: &Server, terms: &Terms, name: &str) -> Arc<dyn Tool> {
 }
 
 async fn call(tool: &Arc<dyn Tool>, args: Value) -> Result<String, ToolError> {
-    let request = ToolRequest { run: "r".into(), call: NodeId(1), args: args.to_string().into() };
+    let request = ToolRequest::alone(NodeId(1), args.to_string());
     tool.run(request).await.map(|said| said.text.to_string())
 }
 
@@ -124,13 +124,18 @@ async fn a_cancelled_run_gives_its_call_up_and_the_server_lives_on() {
     let tool = named(&server, &trusted(&["trigger-long-running-operation"]), "everything__trigger-long-running-operation");
     let run = runner(tool, json!({"duration": 60, "steps": 60}), Policy::default()).start("cancelled", "wait").expect("it starts");
     let mut events = run.events(0);
+    let mut shown = Vec::new();
     while let Some(Ok(next)) = events.next().await {
-        if matches!(&next, Streamed::Event(record) if matches!(record.event, Event::ModelReplied { .. })) {
+        // It is under way, as it says itself.
+        if let Streamed::Progress { text, .. } = next {
+            shown.push(text);
             run.cancel(CancelWhen::AtOnce);
         }
     }
+    assert!(!shown.is_empty() && shown[0].contains(" of 60"), "{shown:?}");
     let result = run.result().await.expect("it comes to rest");
     assert_eq!((result.status(), settled(&result).map(|(outcome, _)| outcome)), (Status::Cancelled, Some(Outcome::Cancelled)));
+    assert!(!result.log().contains(" of 60"), "signs of progress are shown and not recorded");
     let echo = named(&server, &Terms::default(), "everything__echo");
     assert_eq!(call(&echo, json!({"message": "still here"})).await.as_deref(), Ok("Echo: still here"));
 }

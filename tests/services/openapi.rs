@@ -50,7 +50,7 @@ async fn the_api_is_as_it_is_described() {
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
     // Nothing passed because nothing was asked.
-    assert!(said.contains("Operations:       20 selected"), "{said}");
+    assert!(said.contains("Operations:       21 selected"), "{said}");
     stop.send(()).expect("it is still there");
     serving.await.expect("it leaves well");
 }

@@ -19,7 +19,15 @@ pub fn request(agent: Agent, task: &str) -> ModelRequest {
     let start = RunStarted::new("r", task, "single", ModeRules::owner("main"), Policy::default());
     let record = Arc::new(Record { seq: 1, at_ms: 0, event: Event::RunStarted(Box::new(start)) });
     let entry = Entry { record, node: NodeId(0), call: NodeId(0) };
-    ModelRequest { run: "r".into(), activation: NodeId(0), agent: Arc::new(agent), transcript: Arc::new(vec![entry]), attempt: 0 }
+    ModelRequest {
+        run: "r".into(),
+        activation: NodeId(0),
+        agent: Arc::new(agent),
+        transcript: Arc::new(vec![entry]),
+        history: None,
+        images: None,
+        attempt: 0,
+    }
 }
 
 fn looker() -> Agent {

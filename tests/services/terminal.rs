@@ -4,7 +4,7 @@ use crate::aimock::Mock;
 use countersign_cli::config::Config;
 use countersign_cli::init::STARTER;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -86,6 +86,95 @@ fn what_is_not_final_says_why_and_is_no_answer() {
     assert!(err.contains("the model failed: the connection failed"), "{err}");
 }
 
+#[test]
+fn a_conversation_is_carried_on() {
+    let script = json!([
+        {"match": {"userMessage": "what"}, "response": {"content": ANSWER}},
+        {"match": {"userMessage": "twice"}, "response": {"content": "It says hello still."}},
+    ]);
+    let (folder, mock) = (folder(), Mock::play(&script));
+    let text = STARTER.replace("http://127.0.0.1:11434/v1", &mock.url("/v1")).replace("require_execution_evidence = true", "");
+    std::fs::write(folder.path().join("countersign.toml"), text).expect("a file can be written");
+    let talk = ["--conversation", "files", "--journal", "runs.db"];
+    let (status, out, err) = run(folder.path(), &[&["what does it say?"], &talk[..]].concat());
+    assert_eq!((status, out.trim()), (Some(0), ANSWER), "{err}");
+    assert!(err.contains("conversation `files` begins"), "{err}");
+    let (status, out, err) = run(folder.path(), &[&["say it twice"], &talk[..]].concat());
+    assert_eq!((status, out.trim()), (Some(0), "It says hello still."), "{err}");
+    assert!(err.contains("conversation `files` goes on after 1 messages"), "{err}");
+    let (status, _, err) = run(folder.path(), &["say it", "--conversation", "files"]);
+    assert_eq!(status, Some(2));
+    assert!(err.contains("--journal"), "{err}");
+}
+
+#[test]
+fn guards_of_the_file_look_at_the_answer() {
+    let says = |text: &str| json!({"content": text});
+    let (folder, mock) = (folder(), Mock::play(&said(&[says("It says hello."), says("It says hello.\nSources: a.txt"), says(ANSWER)])));
+    let guards = "[[guards]]\nname = \"sources\"\nrequire = [\"(?m)^Sources:\"]\nnudge = \"Name your sources.\"\nmax_nudges = 1\n";
+    let review = "[[guards]]\nname = \"review\"\ncommand = [\"sh\", \"-c\", \"grep -q hello && echo '\\\"accept\\\"'\"]\n";
+    let text = STARTER.replace("http://127.0.0.1:11434/v1", &mock.url("/v1")).replace("require_execution_evidence = true", "");
+    std::fs::write(folder.path().join("countersign.toml"), format!("{text}\n{guards}{review}")).expect("a file can be written");
+    let (status, out, err) = run(folder.path(), &["what does it say?"]);
+    assert_eq!((status, out.trim()), (Some(0), "It says hello.\nSources: a.txt"), "{err}");
+    assert!(err.contains("asks for a second look: Name your sources.") && err.contains("final: not_required"), "{err}");
+}
+
+#[test]
+fn an_image_comes_with_the_task() {
+    let mock = Mock::play(&json!([{"match": {"userMessage": "what"}, "response": {"content": "One point."}}]));
+    let folder = folder();
+    let wire = crate::wire::Wire::before(&mock.url(""));
+    let text = STARTER.replace("http://127.0.0.1:11434", &wire.url).replace("require_execution_evidence = true", "");
+    std::fs::write(folder.path().join("countersign.toml"), text).expect("a file can be written");
+    std::fs::write(folder.path().join("point.png"), crate::images::GIF).expect("a file can be written");
+    let (status, out, err) = run(folder.path(), &["what is it?", "--image", "point.png"]);
+    assert_eq!((status, out.trim()), (Some(0), "One point."), "{err}");
+    let shown = wire.requests()[0].to_string();
+    assert!(shown.contains("data:image/gif;base64,R0lGODlhAQAB"), "a file is what it holds, whatever its name: {shown}");
+    for (file, wanted) in [("a.txt", "`a.txt`: this is no PNG, JPEG, GIF or WebP"), ("gone.png", "`gone.png`: No such file")] {
+        let (status, out, err) = run(folder.path(), &["what is it?", "--image", file]);
+        assert_eq!((status, out.as_str()), (Some(2), ""));
+        assert!(err.contains(wanted), "{err}");
+    }
+}
+
+/// On a terminal of its own, which `script` makes: a tree, and a person who grants.
+#[test]
+fn a_person_at_the_terminal_sees_a_tree_and_grants() {
+    let look = json!({"toolCalls": [{"name": "odd__look", "arguments": {}}]});
+    let (folder, mock) = (folder(), Mock::play(&said(&[look, json!({"content": "It stands open."})])));
+    let text = STARTER.replace("http://127.0.0.1:11434/v1", &mock.url("/v1")).replace("\"search_files\"]", "\"odd__look\"]");
+    let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("odd.py");
+    let mcp = format!("\n[mcp.odd]\ncommand = [\"python3\", {server:?}]\n[mcp.odd.tools.look]\nevidence = true\n");
+    std::fs::write(folder.path().join("countersign.toml"), text + &mcp).expect("a file can be written");
+    let mut command = Command::new("script");
+    let inner = format!("{} 'is it open?'", env!("CARGO_BIN_EXE_program"));
+    command.args(["-qec", &inner, "/dev/null"]).current_dir(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("`script` can be run");
+    let mut screen = child.stdout.take().expect("it can be read");
+    let mut shown = until(&mut screen, "[y/N] ");
+    assert!(shown.contains("`odd__look` wants to run with {}") && !shown.contains("completed"), "{shown}");
+    child.stdin.as_mut().expect("it can be written to").write_all(b"y\n").expect("it can be written to");
+    shown += &until(&mut screen, "It stands open.");
+    assert!(child.wait().expect("it ends").success(), "{shown}");
+    for seen in ["* main, 1 turns", "waits for approval odd__look", "\u{1b}[", "completed odd__look", "final: verified"] {
+        assert!(shown.contains(seen), "{seen}: {shown}");
+    }
+}
+
+/// What a screen shows up to this.
+fn until(screen: &mut impl Read, wanted: &str) -> String {
+    let mut shown = String::new();
+    let mut byte = [0];
+    while !shown.ends_with(wanted) {
+        assert_eq!(screen.read(&mut byte).expect("it can be read"), 1, "`{wanted}` never came: {shown}");
+        // Good enough for what is looked for, which is ASCII.
+        shown.push(char::from(byte[0]));
+    }
+    shown
+}
+
 /// Pressed once: what is under way comes in first. Pressed twice: at once.
 #[test]
 fn ctrl_c_cancels_and_twice_at_once() {
@@ -118,7 +207,7 @@ fn the_starter_can_be_read_with_every_line_in_use() {
     };
     let whole: String = STARTER.lines().map(|line| setting(line) + "\n").collect();
     let config = Config::read("countersign.toml", &whole).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!((config.agents.len(), config.tools.commands.len(), config.mcp.len()), (2, 2, 1), "{whole}");
+    assert_eq!((config.agents.len(), config.tools.commands.len(), config.mcp.len(), config.guards.len()), (2, 2, 1, 2), "{whole}");
 }
 
 #[tokio::test]
@@ -136,6 +225,17 @@ async fn a_bad_file_says_what_is_wrong_and_where() {
         (format!("{model}{agent}[tools]\ncommands = [[\"ls\"]]\n"), "commands are run in a folder"),
         (format!("{model}{agent}[mcp.x]\n"), "has either a `command` or a `url`"),
         (format!("{model}{agent}key_env = 1\n[policy]\nretry = 1\n"), "f.toml:6:1"),
+        (format!("{model}{agent}[[guards]]\nname = \"g\"\n"), "f.toml:7:8"),
+        (format!("{model}{agent}[[guards]]\nname = \"g\"\nrequire = [\"a\", \"(\"]\n"), "`(` is no pattern: unclosed group\n --> f.toml:8:17"),
+        (
+            format!("{model}{agent}[[guards]]\nname = \"g\"\ncommand = [\"no-such-program\"]\n"),
+            "there is no program `no-such-program`\n --> f.toml:8:11",
+        ),
+        (format!("{model}{agent}[[guards]]\nname = \"g\"\ncommand = []\n"), "name a program"),
+        (format!("{model}{agent}[[guards]]\nname = \"g\"\nforbid = [\"a\"]\ntimeout_ms = 1\n"), "are for a guard with a `command`"),
+        (format!("{model}{agent}[[guards]]\nname = \"g\"\ncommand = [\"sh\"]\nnudge = \"a\"\n"), "f.toml:9:9"),
+        (format!("{model}{agent}{0}{0}", "[[guards]]\nname = \"g\"\nforbid = [\"a\"]\n"), "two guards are called `g`; rename one\n  --> f.toml:10:8"),
+        (format!("{model}{agent}[[guards]]\nname = \"g\"\nrequires = [\"a\"]\n"), "f.toml:8:1"),
         (format!("models = {{}}\n{agent}"), "no model is there"),
         (model.to_owned(), "missing field `agents`"),
         (format!("[models.main]\nmodel = \"m\"\nkey_env = \"COUNTERSIGN_NO_SUCH_KEY\"\n{agent}"), "model `main`"),

@@ -3,7 +3,7 @@
 use crate::aimock::Mock;
 use countersign::{Agent, Declared, Effect, Event, FnTool, Policy, Reason, Runner, Single, Status, Tool};
 use countersign_connect::model::settings::Settings;
-use countersign_connect::model::window::{Called, Came, Turn, tokens};
+use countersign_connect::model::window::{Called, Came, Talk, Turn};
 use countersign_connect::model::{Api, ChatModel, Compaction, KeepNewest};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -61,13 +61,30 @@ fn pair(at: usize, text: &str) -> [Turn; 2] {
 
 #[test]
 fn the_newest_turns_and_the_question_stay() {
-    let mut turns = vec![Turn::User("the question".into())];
+    let mut turns = vec![Turn::user("the question")];
     (0..20).for_each(|at| turns.extend(pair(at, &"x".repeat(900))));
-    let short = KeepNewest::default().compact(turns.clone(), 2_000);
-    assert!(tokens(&short) <= 2_000, "{}", tokens(&short));
-    assert!(matches!(&short[0], Turn::User(text) if text.starts_with("the question") && text.contains("earlier turns are left out")));
+    let now = |turns: Vec<Turn>| Talk { before: Vec::new(), now: turns };
+    let short = KeepNewest::default().compact(now(turns.clone()), 2_000);
+    assert!(short.tokens() <= 2_000, "{}", short.tokens());
+    let short = short.now;
+    assert!(matches!(&short[0], Turn::User { text, .. } if text.starts_with("the question") && text.contains("earlier turns are left out")));
     assert_eq!(short[short.len() - 6..], turns[turns.len() - 6..], "the newest are as they were");
-    assert_eq!(KeepNewest::default().compact(turns[..3].to_vec(), 100_000), turns[..3], "what fits is left alone");
+    assert_eq!(KeepNewest::default().compact(now(turns[..3].to_vec()), 100_000).now, turns[..3], "what fits is left alone");
+}
+
+/// The oldest messages of the conversation go first, and the question stays.
+#[test]
+fn a_long_conversation_makes_room_for_the_run() {
+    let said = |text: &str| Turn::Assistant { text: text.into(), calls: Vec::new() };
+    let before: Vec<Turn> = (0..20).flat_map(|at| [Turn::user(format!("message {at}")), said(&"x".repeat(300))]).collect();
+    let mut now = vec![Turn::user("the question")];
+    (0..3).for_each(|at| now.extend(pair(at, "seen")));
+    let short = KeepNewest::default().compact(Talk { before: before.clone(), now: now.clone() }, 1_000);
+    assert!(short.tokens() <= 1_000 + 20, "{}", short.tokens());
+    assert_eq!(short.now, now, "the run is whole");
+    let kept = short.before.len() - 1;
+    assert_eq!(short.before[1..], before[before.len() - kept..], "the newest are as they were");
+    assert_eq!(short.before[0], Turn::user(format!("[{} earlier messages of this conversation are left out here]", before.len() - kept)));
 }
 
 /// A compaction of one's own that tears a call from its result is not sent.
@@ -75,8 +92,9 @@ fn the_newest_turns_and_the_question_stay() {
 async fn calls_and_results_stay_paired_or_nothing_is_sent() {
     struct Torn;
     impl Compaction for Torn {
-        fn compact(&self, turns: Vec<Turn>, _: usize) -> Vec<Turn> {
-            turns.into_iter().filter(|turn| !matches!(turn, Turn::Results(_))).collect()
+        fn compact(&self, mut talk: Talk, _: usize) -> Talk {
+            talk.now.retain(|turn| !matches!(turn, Turn::Results(_)));
+            talk
         }
     }
     let mock = Mock::play(&script());

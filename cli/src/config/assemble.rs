@@ -1,5 +1,6 @@
 //! A runner from a file.
 
+use super::guards::Described;
 use super::{AgentConfig, Config, Mcp, Mode, Tools, Wrong};
 use anyhow::Context;
 use countersign::{Agent, Deep, Journal, Model, PlanExecute, Runner, RunnerBuilder, Single, Supervisor, Tool, ToolSpec};
@@ -42,6 +43,7 @@ impl Config {
     pub async fn assemble(name: &str, text: &str, journal: Option<Arc<dyn Journal>>) -> anyhow::Result<Assembled> {
         let file = File { name, text, config: Self::read(name, text)? };
         let mut tools = file.own_tools()?;
+        let guards = Described { file: name, text }.guards(&file.config.guards)?;
         let mut servers = Vec::new();
         for (name, mcp) in &file.config.mcp {
             let server = Server::connect(name, &launch(name, mcp)?, Patience::default()).await?;
@@ -49,6 +51,7 @@ impl Config {
             servers.push(server);
         }
         let mut builder = file.builder(&tools)?.policy(file.config.policy.clone());
+        builder = guards.into_iter().fold(builder, RunnerBuilder::guard);
         if let Some(journal) = journal {
             builder = builder.journal(journal);
         }

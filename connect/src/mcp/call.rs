@@ -3,14 +3,16 @@
 use super::definition::Definition;
 use super::server::Link;
 use async_trait::async_trait;
-use countersign::{Declared, Tool, ToolError, ToolOutput, ToolRequest, ToolSpec};
+use countersign::{Declared, Line, Outcome, Tool, ToolError, ToolOutput, ToolRequest, ToolSpec};
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification, CancelledNotificationParam, ClientRequest, ContentBlock,
-    RequestId, ResourceContents, ServerResult,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientNotification, ClientRequest, ContentBlock, CustomNotification, RequestId,
+    ResourceContents, ServerResult,
 };
-use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
-use serde_json::Value;
+use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
+use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::oneshot;
 
 /// One tool of a server.
 pub(super) struct McpTool {
@@ -44,7 +46,7 @@ impl Tool for McpTool {
             Ok(true) => {}
             Ok(false) => {
                 let why = format!(
-                    "the definition of `{}` has changed since it was offered; have a person look at it, and connect again",
+                    "the definition of `{}` has changed since it was offered; have a person look at it, and list the tools again",
                     self.definition.name
                 );
                 return Err(ToolError::failed(why));
@@ -52,19 +54,37 @@ impl Tool for McpTool {
             Err(why) => return Err(ToolError::failed(format!("server `{server}` is gone, and the call was not made: {why}"))),
         }
         let wanted = CallToolRequestParams::new(self.definition.name.clone()).with_arguments(args);
-        self.ask(wanted).await
+        self.ask(wanted, request.line).await
     }
 }
 
 impl McpTool {
-    async fn ask(&self, wanted: CallToolRequestParams) -> Result<ToolOutput, ToolError> {
-        let patience = self.link.patience;
-        let options = PeerRequestOptions::with_timeout(patience.silence).reset_timeout_on_progress().with_max_total_timeout(patience.whole);
+    async fn ask(&self, wanted: CallToolRequestParams, line: Line) -> Result<ToolOutput, ToolError> {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(wanted));
-        let asked = self.link.peer.send_request_with_option(request, options).await.map_err(|e| self.failure(e))?;
-        let mut cancel = Cancel { peer: Some(self.link.peer.clone()), id: asked.id.clone() };
-        let answer = asked.await_response().await;
-        cancel.peer = None;
+        let peer = &self.link.peer;
+        let sent = peer.send_request_with_option(request, PeerRequestOptions::no_options()).await.map_err(|e| self.failure(e))?;
+        let RequestHandle { rx, id, progress_token, .. } = sent;
+        let signs = self.link.signs.listen(progress_token, line.clone());
+        let patience = self.link.patience;
+        let mut open = Open { peer: peer.clone(), id, answer: Some(rx), line, patience: patience.whole };
+        let whole = tokio::time::sleep(patience.whole);
+        tokio::pin!(whole);
+        loop {
+            let Some(answer) = open.answer.as_mut() else { return Err(ToolError::failed("the answer was read before")) };
+            tokio::select! {
+                biased;
+                answer = answer => {
+                    open.answer = None;
+                    return self.answered(answer.unwrap_or(Err(ServiceError::TransportClosed)));
+                }
+                () = signs.next() => {}
+                () = tokio::time::sleep(patience.silence) => return Err(ToolError::TimedOut(patience.silence)),
+                () = &mut whole => return Err(ToolError::TimedOut(patience.whole)),
+            }
+        }
+    }
+
+    fn answered(&self, answer: Result<ServerResult, ServiceError>) -> Result<ToolOutput, ToolError> {
         match answer.map_err(|e| self.failure(e))? {
             ServerResult::CallToolResult(result) => read(result),
             _ => Err(ToolError::failed("the server asks for something that it cannot be given here")),
@@ -85,19 +105,36 @@ impl McpTool {
     }
 }
 
-/// Tells the server that nobody waits any more, where a call is given up. It may heed that or not; what it says
-/// later is not read.
-struct Cancel {
-    peer: Option<Peer<RoleClient>>,
+/// A call that waits for its answer.
+struct Open {
+    peer: Peer<RoleClient>,
     id: RequestId,
+    answer: Option<oneshot::Receiver<Result<ServerResult, ServiceError>>>,
+    line: Line,
+    patience: Duration,
 }
 
-impl Drop for Cancel {
+/// A call that is given up is still listened to: the server is told that nobody waits any more, and may heed that or
+/// not. What it says all the same comes late, and changes nothing.
+impl Drop for Open {
     fn drop(&mut self) {
-        let (Some(peer), Ok(tasks)) = (self.peer.take(), tokio::runtime::Handle::try_current()) else { return };
-        let params = CancelledNotificationParam::new(Some(self.id.clone()), Some("nobody waits for it any more".to_owned()));
-        // Where the server is gone there is nobody to tell.
-        tasks.spawn(async move { peer.send_notification(CancelledNotification::new(params).into()).await });
+        let (Some(answer), Ok(tasks)) = (self.answer.take(), tokio::runtime::Handle::try_current()) else { return };
+        let (peer, line, patience) = (self.peer.clone(), self.line.clone(), self.patience);
+        // By its name: the crate's own notification would make it forget the call, and with it the answer.
+        let params = json!({"requestId": self.id, "reason": "nobody waits for it any more"});
+        let cancel = CustomNotification::new("notifications/cancelled", Some(params));
+        tasks.spawn(async move {
+            // Where the server is gone there is nobody to tell.
+            let _ = peer.send_notification(ClientNotification::CustomNotification(cancel)).await;
+            let Ok(Ok(Ok(ServerResult::CallToolResult(result)))) = tokio::time::timeout(patience, answer).await else { return };
+            let (outcome, text) = match read(result) {
+                Ok(said) => (Outcome::Completed, said.text),
+                Err(why) => (Outcome::Failed, why.to_string().into()),
+            };
+            if let Err(why) = line.late(outcome, &text).await {
+                tracing::warn!(%why, "a late result could not be recorded");
+            }
+        });
     }
 }
 

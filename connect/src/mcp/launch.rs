@@ -3,15 +3,13 @@
 use crate::http;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
-use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
 
 /// How a server is reached.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Launch {
     /// A program of this machine that speaks on its input and output.
     Program(Program),
@@ -20,30 +18,24 @@ pub enum Launch {
 }
 
 /// A program. It is given this environment and no more.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
     /// The program and its arguments.
     pub command: Vec<String>,
     /// Where it stands; the folder of this process where it is left out.
-    #[serde(default)]
     pub folder: Option<PathBuf>,
     /// Variables of its environment.
-    #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// Variables of this process that it is given as well, such as one that holds a key. `PATH` always is.
-    #[serde(default)]
     pub keep_env: Vec<String>,
 }
 
 /// An address.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     /// Such as `https://host/mcp`.
     pub url: String,
     /// The variable of the environment that holds a bearer token.
-    #[serde(default)]
     pub token_env: Option<String>,
 }
 

@@ -13,6 +13,7 @@
 mod call;
 pub mod definition;
 pub mod launch;
+mod progress;
 pub mod server;
 pub mod terms;
 

@@ -3,6 +3,7 @@
 use super::call::McpTool;
 use super::definition::Definition;
 use super::launch::Launch;
+use super::progress::Signs;
 use super::terms::Terms;
 use countersign::Tool;
 use rmcp::handler::client::ClientHandler;
@@ -69,6 +70,8 @@ pub(super) struct Link {
     pub(super) patience: Patience,
     /// Set when the server says that its tools have changed.
     changed: Arc<AtomicBool>,
+    /// Who waits for signs of progress.
+    pub(super) signs: Signs,
     /// Digests as the server has them now.
     now: Mutex<BTreeMap<String, String>>,
     _service: RunningService<RoleClient, Watch>,
@@ -77,6 +80,7 @@ pub(super) struct Link {
 /// Listens to what a server says unasked.
 struct Watch {
     changed: Arc<AtomicBool>,
+    signs: Signs,
     server: String,
 }
 
@@ -86,6 +90,7 @@ impl ClientHandler for Watch {
     }
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        self.signs.show(&progress);
         tracing::debug!(server = self.server, done = progress.progress, of = progress.total, message = progress.message, "progress");
     }
 }
@@ -98,7 +103,8 @@ impl Server {
         }
         let reach = |why: String| McpError::Reach { server: name.to_owned(), why };
         let changed = Arc::new(AtomicBool::new(false));
-        let watch = Watch { changed: changed.clone(), server: name.to_owned() };
+        let signs = Signs::default();
+        let watch = Watch { changed: changed.clone(), signs: signs.clone(), server: name.to_owned() };
         let greeted = async {
             match launch {
                 Launch::Program(program) => serve_client(watch, program.start().map_err(|e| e.to_string())?).await.map_err(|e| e.to_string()),
@@ -112,8 +118,16 @@ impl Server {
         let listed = tokio::time::timeout(patience.whole, peer.list_all_tools()).await.map_err(late)?;
         let tools: Vec<Definition> = listed.map_err(|e| reach(e.to_string()))?.iter().map(Definition::of).collect();
         let now = Mutex::new(digests(&tools));
-        let link = Arc::new(Link { server: name.to_owned(), peer, patience, changed, now, _service: service });
+        let link = Arc::new(Link { server: name.to_owned(), peer, patience, changed, signs, now, _service: service });
         Ok(Self { name: name.to_owned(), link, tools })
+    }
+
+    /// The same connection, with its tools as they are now: after a tool was not called since it had changed. Terms that
+    /// were said of it when it was another hold no longer; see [`Server::outdated`].
+    pub async fn relisted(&self) -> Result<Self, McpError> {
+        let reach = |e: ServiceError| McpError::Reach { server: self.name.clone(), why: e.to_string() };
+        let tools = self.link.list().await.map_err(reach)?;
+        Ok(Self { name: self.name.clone(), link: self.link.clone(), tools })
     }
 
     /// What its tools say of themselves.
@@ -145,12 +159,18 @@ impl Link {
     /// Whether a tool is still what it was when it was offered. Asks the server where it said that something changed.
     pub(super) async fn is_unchanged(&self, tool: &Definition) -> Result<bool, ServiceError> {
         if self.changed.swap(false, Ordering::AcqRel) {
-            let listed: Vec<Foreign> = self.peer.list_all_tools().await?;
-            let tools: Vec<Definition> = listed.iter().map(Definition::of).collect();
-            *self.now.lock().unwrap_or_else(PoisonError::into_inner) = digests(&tools);
+            self.list().await?;
         }
         let now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(now.get(&tool.name).is_some_and(|digest| *digest == tool.digest))
+    }
+
+    /// The tools as the server has them now, which are remembered.
+    async fn list(&self) -> Result<Vec<Definition>, ServiceError> {
+        let listed: Vec<Foreign> = self.peer.list_all_tools().await?;
+        let tools: Vec<Definition> = listed.iter().map(Definition::of).collect();
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = digests(&tools);
+        Ok(tools)
     }
 }
 

@@ -7,8 +7,8 @@ use super::refusal::Refusals;
 use super::reply;
 use super::request;
 use super::settings::{Api, Settings};
-use super::turns::turns;
-use super::window::{self, Compaction, KeepNewest, Turn};
+use super::turns::talk;
+use super::window::{Compaction, KeepNewest, Turn};
 use crate::http;
 use async_trait::async_trait;
 use countersign::{Deltas, Model, ModelError, ModelReply, ModelRequest};
@@ -75,15 +75,15 @@ impl ChatModel {
         self
     }
 
-    /// The transcript, shorter where it is longer than the model's window.
+    /// What was said, shorter where it is longer than the model's window.
     fn turns(&self, request: &ModelRequest) -> Result<Vec<Turn>, Fault> {
-        let turns = turns(request);
+        let talk = talk(request);
         match self.settings.window_tokens {
-            Some(most) if window::tokens(&turns) > most => {
-                let turns = self.compaction.compact(turns, most);
-                if window::are_paired(&turns) { Ok(turns) } else { Err(Fault::unpaired()) }
+            Some(most) if talk.tokens() > most => {
+                let talk = self.compaction.compact(talk, most);
+                if talk.is_paired() { Ok(talk.joined()) } else { Err(Fault::unpaired()) }
             }
-            _ => Ok(turns),
+            _ => Ok(talk.joined()),
         }
     }
 

@@ -32,4 +32,4 @@ pub mod window;
 pub use by_agent::ByAgent;
 pub use chat::{ChatModel, SetupError};
 pub use settings::{Api, Protocol, Settings};
-pub use window::{Compaction, KeepNewest};
+pub use window::{Compaction, KeepNewest, Talk};

@@ -2,7 +2,7 @@
 
 use super::protocol::Said;
 use super::window::Turn;
-use genai::chat::{ChatMessage, ChatRequest, MessageContent, Tool, ToolCall, ToolResponse};
+use genai::chat::{ChatMessage, ChatRequest, ContentPart, MessageContent, Tool, ToolCall, ToolResponse};
 use serde_json::{Value, json};
 
 /// The request for one turn.
@@ -20,7 +20,11 @@ pub(super) fn chat(said: &Said) -> ChatRequest {
 
 fn message(turn: &Turn) -> ChatMessage {
     match turn {
-        Turn::User(text) => ChatMessage::user(text.as_str()),
+        Turn::User { text, images } if images.is_empty() => ChatMessage::user(text.as_str()),
+        Turn::User { text, images } => {
+            let shown = images.iter().map(|i| ContentPart::from_binary_base64(i.reference().media.name(), i.base64().clone(), None));
+            ChatMessage::user(shown.chain([ContentPart::from_text(text.as_str())]).collect::<Vec<_>>())
+        }
         Turn::Assistant { text, calls } if calls.is_empty() => {
             ChatMessage::assistant(if text.trim().is_empty() { "(nothing)" } else { text.as_str() })
         }
@@ -65,4 +69,32 @@ fn parameters(schema: &Value) -> Value {
         }
     }
     schema
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use countersign::Image;
+
+    /// The smallest that is one: what it shows is nobody's concern here.
+    const GIF: &[u8] = b"GIF89a\x01\0\x01\0\0\0\0;";
+
+    #[test]
+    fn images_stand_before_the_words_that_they_came_with() {
+        let image = Image::new(GIF).unwrap();
+        let base64 = image.base64().clone();
+        let turns = vec![
+            Turn::user("before"),
+            Turn::Assistant { text: "yes".into(), calls: Vec::new() },
+            Turn::User { text: "now".into(), images: vec![image] },
+        ];
+        let said = Said { system: String::new(), turns, tools: Vec::new(), shape: None, must_call: false };
+        let messages = serde_json::to_value(&chat(&said).messages).unwrap();
+        let parts = &messages[2]["content"];
+        assert_eq!(parts[0]["Binary"]["content_type"], "image/gif", "{messages}");
+        assert_eq!(parts[0]["Binary"]["source"]["Base64"], &*base64);
+        assert_eq!(parts[1]["Text"], "now");
+        assert!(messages[0]["content"].get(1).is_none(), "and with no others");
+    }
 }

@@ -1,17 +1,27 @@
-//! A transcript as the turns that providers want.
+//! A conversation and a transcript as the turns that providers want.
 
-use super::window::{Called, Came, Turn};
-use countersign::transcript::{Message, message};
-use countersign::{Call, ModelRequest, NodeId, Outcome};
+use super::window::{Called, Came, Talk, Turn, add};
+use countersign::transcript::{Message, earlier, message};
+use countersign::{Call, Image, ModelRequest, NodeId, Outcome};
 use std::collections::BTreeMap;
 
 /// The transcript as messages: the results of a reply's calls directly after it, and what was said to the agent
 /// meanwhile after those. A call whose result is not there yet says so.
-pub(super) fn turns(request: &ModelRequest) -> Vec<Turn> {
+pub(super) fn talk(request: &ModelRequest) -> Talk {
+    let before = turns(request.history.iter().flat_map(|history| earlier(history)));
+    let mut now = turns(request.transcript.iter().filter_map(message));
+    // They came with the question, which stands first.
+    if let (Some(Turn::User { images, .. }), Some(shown)) = (now.first_mut(), &request.images) {
+        images.extend(shown.iter().cloned());
+    }
+    Talk { before, now }
+}
+
+fn turns<'a>(messages: impl Iterator<Item = Message<'a>>) -> Vec<Turn> {
     let mut told = Told::default();
-    for said in request.transcript.iter().filter_map(message) {
+    for said in messages {
         match said {
-            Message::User(text) => told.user(&text),
+            Message::User(text) => told.user(&text, Vec::new()),
             Message::Assistant { text, calls } => told.assistant(text, &calls),
             Message::Result { call, outcome, text } => told.result(call, outcome, text),
         }
@@ -27,15 +37,8 @@ struct Told {
 }
 
 impl Told {
-    /// Providers want users and assistants to take turns: what is said in a row is one message.
-    fn user(&mut self, text: &str) {
-        match self.turns.last_mut() {
-            Some(Turn::User(before)) => {
-                before.push_str("\n\n");
-                before.push_str(text);
-            }
-            _ => self.turns.push(Turn::User(text.to_owned())),
-        }
+    fn user(&mut self, text: &str, images: Vec<Image>) {
+        add(&mut self.turns, Turn::User { text: text.to_owned(), images });
     }
 
     fn assistant(&mut self, text: &str, calls: &[(NodeId, &Call)]) {
@@ -56,14 +59,9 @@ impl Told {
         if let Some(Turn::Results(results)) = self.turns.get_mut(*turn)
             && let Some(came) = results.get_mut(*at)
         {
-            came.text = if outcome == Outcome::Completed { text } else { format!("[{}] {text}", name(outcome)) };
+            came.text = if outcome == Outcome::Completed { text } else { format!("[{}] {text}", outcome.words()) };
         }
     }
-}
-
-/// An outcome as the log calls it.
-fn name(outcome: Outcome) -> String {
-    serde_json::to_value(outcome).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 /// Calls and results as text, for a model that has no tools of its own.
@@ -71,10 +69,10 @@ pub(super) fn as_text(turns: Vec<Turn>, written: impl Fn(&[Called]) -> String) -
     let mut told = Told::default();
     for turn in turns {
         match turn {
-            Turn::User(text) => told.user(&text),
+            Turn::User { text, images } => told.user(&text, images),
             Turn::Results(results) => {
                 let shown: Vec<String> = results.iter().map(|came| format!("Result of `{}`:\n{}", came.name, came.text)).collect();
-                told.user(&shown.join("\n\n"));
+                told.user(&shown.join("\n\n"), Vec::new());
             }
             Turn::Assistant { text, calls } if calls.is_empty() => told.assistant(&text, &[]),
             Turn::Assistant { text, calls } if text.trim().is_empty() => told.assistant(&written(&calls), &[]),

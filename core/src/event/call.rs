@@ -25,6 +25,22 @@ pub enum Outcome {
     Lost,
 }
 
+impl Outcome {
+    /// In a word or two, for people and models.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Empty => "empty",
+            Self::CutOff => "cut off",
+            Self::Failed => "failed",
+            Self::TimedOut => "timed out",
+            Self::Cancelled => "cancelled",
+            Self::Rejected => "rejected",
+            Self::Lost => "lost",
+        }
+    }
+}
+
 /// Why a provider stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,6 +1,6 @@
 //! How a run begins.
 
-use super::CheckName;
+use super::{CheckName, History, ImageRef};
 use crate::node::Str;
 use crate::policy::{ModeRules, Policy};
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,9 @@ pub struct RunStarted {
     /// The conversation to which it belongs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub conversation: Option<Str>,
+    /// What was said there before; left out where nothing was, so that such a log reads as it always did.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub history: Option<Arc<History>>,
     /// The message that it fills.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub message: Option<Str>,
@@ -29,6 +32,9 @@ pub struct RunStarted {
     pub profile: Option<Str>,
     /// What the user asked for.
     pub task: Str,
+    /// Images that came with it; left out where none did.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub images: Vec<ImageRef>,
     /// The mode.
     pub mode: Str,
     /// The version of the mode.
@@ -64,10 +70,12 @@ impl RunStarted {
             gate: 0,
             run: run.into(),
             conversation: None,
+            history: None,
             message: None,
             owner: None,
             profile: None,
             task: task.into(),
+            images: Vec::new(),
             mode: mode.into(),
             mode_version: 1,
             rules,

@@ -218,6 +218,11 @@ impl Ledger {
         }
     }
 
+    /// The newest event that may change how the run stands: a late result changes nothing.
+    pub fn newest(&self) -> Option<&Event> {
+        self.log.iter().rev().map(|record| &record.event).find(|event| !matches!(event, Event::LateResult { .. }))
+    }
+
     /// Whether nothing but late results may follow.
     pub fn has_ended(&self) -> bool {
         self.totals.ended.is_some() || self.totals.stop == Some(crate::event::Cause::UserCancelled)

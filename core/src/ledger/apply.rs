@@ -204,8 +204,13 @@ impl Ledger {
         let mut hasher = FxHasher::default();
         self.totals.digest.hash(&mut hasher);
         match &record.event {
-            // Its policy is named by a digest of its own.
-            Event::RunStarted(start) => (record.seq, record.at_ms, &start.run, &start.task, &start.mode, &start.policy_digest).hash(&mut hasher),
+            // Its policy is named by a digest of its own. What came with the task counts where there is any, so that a log
+            // without it has the digest that it always had.
+            Event::RunStarted(start) => {
+                (record.seq, record.at_ms, &start.run, &start.task, &start.mode, &start.policy_digest).hash(&mut hasher);
+                start.history.iter().for_each(|history| history.hash(&mut hasher));
+                start.images.iter().for_each(|image| image.hash(&mut hasher));
+            }
             _ => record.hash(&mut hasher),
         }
         self.totals.digest = hasher.finish();

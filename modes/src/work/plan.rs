@@ -2,6 +2,7 @@
 
 use super::reads::Read;
 use super::{Flow, Found, Halt, Reply, Work};
+use crate::closing::misfits;
 use countersign_core::ledger::{PlanVersion, StepState};
 use countersign_core::{Cause, Event, NodeId, Outcome, StepOutcome, StepSpec, Str, Via};
 use rustc_hash::FxHashSet;
@@ -40,7 +41,9 @@ impl<'a> Work<'a> {
             return Ok(self.view(version));
         }
         let limits = ledger.limits();
-        if ledger.totals().plans > limits.replans {
+        // A revision that did not fit was one, too.
+        let failed = misfits(ledger, |by| ledger.activation(by).is_some_and(|a| a.parent == Some(self.scope)));
+        if ledger.totals().plans.saturating_add(failed) > limits.replans {
             return Err(self.stop(Cause::ReplanLimit, format!("the plan was revised {} times", limits.replans)));
         }
         if steps.len() > limits.plan_steps as usize {

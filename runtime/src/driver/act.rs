@@ -1,9 +1,12 @@
 //! The two acts: call a model, run a tool. Each ends in a fact; a panic is one too.
 
+use super::audience;
 use crate::hooks::ToolGate;
+use crate::line::Line;
 use crate::live::Shared;
 use crate::model::{Deltas, ModelError, ModelReply, ModelRequest, Retry};
 use crate::parts::Parts;
+use crate::request::Image;
 use crate::tool::{ToolError, ToolOutput, ToolRequest};
 use countersign_core::event::ReplyExtra;
 use countersign_core::ledger::Ledger;
@@ -131,7 +134,7 @@ fn floor(text: &str, most: usize) -> usize {
 }
 
 /// Everything that an act needs. Shared, not copied.
-pub(super) fn prepare(parts: &Parts, ledger: &Ledger, shared: &Shared, act: Act, pause: Duration) -> Todo {
+pub(super) fn prepare(parts: &Arc<Parts>, ledger: &Ledger, shared: &Arc<Shared>, images: Option<&Arc<[Image]>>, act: Act, pause: Duration) -> Todo {
     let run = shared.run.clone();
     match act {
         Act::CallModel(activation) => {
@@ -140,13 +143,15 @@ pub(super) fn prepare(parts: &Parts, ledger: &Ledger, shared: &Shared, act: Act,
             let transcript = act.map(|a| a.transcript.clone()).unwrap_or_default();
             let sender = shared.deltas.get().filter(|d| d.receiver_count() > 0).cloned();
             let attempt = act.map_or(0, |a| a.failures);
-            Todo::Model(ModelRequest { run, activation, agent, transcript, attempt }, Deltas { sender, activation, after: ledger.seq() }, pause)
+            let (history, images) = audience::shown(ledger, activation, images);
+            let deltas = Deltas { sender, activation, after: ledger.seq() };
+            Todo::Model(ModelRequest { run, activation, agent, transcript, history, images, attempt }, deltas, pause)
         }
         Act::RunTool(call) => {
             let said = ledger.tool_run(call);
             let name = said.and_then(|r| ledger.call(r)).map(|c| c.name.clone()).unwrap_or_default();
             let args = said.and_then(|r| ledger.args(r)).cloned().unwrap_or_default();
-            Todo::Tool(name, ToolRequest { run, call, args })
+            Todo::Tool(name, ToolRequest { run, call, args, line: Line::new(parts, shared, call) })
         }
     }
 }
@@ -227,8 +232,8 @@ pub(super) fn run_span(ledger: &Ledger) -> Span {
     if !tracing::enabled!(Level::INFO) {
         return Span::none();
     }
-    let (run, mode) = ledger.started().map_or(("", ""), |s| (&*s.run, &*s.mode));
-    tracing::info_span!("invoke_workflow", gen_ai.operation.name = "invoke_workflow", gen_ai.workflow.name = mode, gen_ai.conversation.id = run)
+    let (talk, mode) = ledger.started().map_or(("", ""), |s| (&**s.conversation.as_ref().unwrap_or(&s.run), &*s.mode));
+    tracing::info_span!("invoke_workflow", gen_ai.operation.name = "invoke_workflow", gen_ai.workflow.name = mode, gen_ai.conversation.id = talk)
 }
 
 fn span(parts: &Parts, todo: &Todo) -> Span {

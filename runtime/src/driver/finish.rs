@@ -54,7 +54,8 @@ impl Driver {
         let ledger = self.run.ledger();
         let Some(ruled) = ledger.activation(scope).and_then(|a| a.ruled_seq) else { return self.judge(scope) };
         let since = ledger.log().get(ruled as usize..).unwrap_or_default();
-        let untouched = since.iter().all(|r| matches!(r.event, Event::Crashed | Event::Resumed { .. } | Event::InputQueued { .. }));
+        let untouched =
+            since.iter().all(|r| matches!(r.event, Event::Crashed | Event::Resumed { .. } | Event::InputQueued { .. } | Event::LateResult { .. }));
         match ledger.event(ruled) {
             Some(Event::Decided { decision, .. }) if untouched => {
                 let decision = decision.clone();

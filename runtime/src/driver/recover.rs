@@ -5,9 +5,10 @@ use crate::error::DriveError;
 use crate::journal::read_all;
 use crate::live::{Command, Shared};
 use crate::parts::Parts;
+use crate::request;
 use countersign_core::event::Forked;
 use countersign_core::ledger::Ledger;
-use countersign_core::{CallKind, Event, Limits, NodeId, OnLost, Outcome, ROOT, Record, ResumedBy, Run, RunState, Status, Str};
+use countersign_core::{CallKind, Event, Limits, NodeId, OnLost, Outcome, ROOT, Record, ResumedBy, Run, RunStarted, RunState, Status, Str};
 use countersign_modes::Act;
 use countersign_modes::tool::unknown_tool;
 use std::sync::Arc;
@@ -22,7 +23,8 @@ impl Driver {
     }
 
     pub(super) fn obey(&mut self, command: Command) -> Result<(), DriveError> {
-        if self.run.ledger().has_ended() {
+        // What comes late may come after the end.
+        if self.run.ledger().has_ended() && !matches!(command, Command::Late { .. }) {
             return Ok(());
         }
         match command {
@@ -41,6 +43,7 @@ impl Driver {
             Command::Answer { question, text } => self.offer(Event::QuestionAnswered { question, text }),
             Command::Resolve { call, outcome, text, by } => self.resolve(call, outcome, &text, by),
             Command::Edited { by } => self.offer(Event::Edited { by }),
+            Command::Late { call, outcome, text } => self.offer(Event::LateResult { call, outcome, text }),
         }
     }
 
@@ -82,7 +85,10 @@ impl Driver {
         limits: Option<Limits>,
     ) -> Result<(Box<Self>, Arc<Shared>), DriveError> {
         let (run, written) = Self::read(&parts, run).await?;
-        Self::go_on_from(parts, run, written, commands, limits)
+        let images = request::images_of(&*parts.journal, run.ledger().started()).await?;
+        let (mut driver, shared) = Self::go_on_from(parts, run, written, commands, limits)?;
+        driver.images = Some(images.into()).filter(|images: &Arc<[_]>| !images.is_empty());
+        Ok((driver, shared))
     }
 
     /// A run as its journal has it, and how many events that are.
@@ -105,6 +111,10 @@ impl Driver {
     ) -> Result<(Box<Self>, Arc<Shared>), DriveError> {
         let log = read_until(&parts, &from).await?;
         let forked = retell(&parts, &log, from.clone(), run)?;
+        let images = match log.first().map(|record| &record.event) {
+            Some(Event::RunStarted(start)) => request::images_of(&*parts.journal, Some(start)).await?,
+            _ => Vec::new(),
+        };
         let cut = |record: &Arc<Record>| match &record.event {
             Event::ToolSettled { call, cut: Some(cut), .. } if cut.full.is_some() => Some(*call),
             _ => None,
@@ -115,6 +125,7 @@ impl Driver {
         }
         let (mut driver, shared) = Self::go_on_from(parts, forked, 0, commands, limits)?;
         driver.to_keep = to_keep;
+        driver.bring(images);
         Ok((driver, shared))
     }
 
@@ -146,7 +157,7 @@ impl Driver {
     /// A run that stopped or parked is resumed by a person; any other had its process die under it.
     fn take_up(&mut self, limits: Option<Limits>) -> Result<(), DriveError> {
         let ledger = self.run.ledger();
-        let parked = match ledger.log().last().map(|r| &r.event) {
+        let parked = match ledger.newest() {
             Some(Event::Decided { scope: ROOT, decision, .. }) => decision.status != Status::InProgress,
             _ => false,
         };
@@ -216,8 +227,8 @@ fn lacks(parts: &Parts, ledger: &Ledger) -> Option<String> {
     if let Some(mode) = mode {
         return Some(format!("it runs in mode `{mode}`, and this runner in `{}`", parts.name));
     }
-    if let Some(gone) = ledger.started().and_then(|s| s.checks.iter().find(|check| !parts.gate.names().contains(check))) {
-        return Some(format!("there is no check `{}` of version {}", gone.name, gone.version));
+    if let Some(missing) = ledger.started().and_then(|start| lacks_check(parts, start)) {
+        return Some(missing);
     }
     let open = || ledger.activations().iter().filter(|a| a.open && a.id != ROOT);
     if let Some(gone) = open().find(|a| parts.agents.get(&a.agent).is_none()) {
@@ -227,6 +238,12 @@ fn lacks(parts: &Parts, ledger: &Ledger) -> Option<String> {
     let waits = ledger.tool_runs().iter().filter(mine).filter(|run| !matches!(run.state, RunState::Settled(_)));
     let name = waits.filter_map(|run| ledger.call(run)).map(|call| &call.name).find(|name| !parts.tools.contains_key(*name))?;
     Some(format!("there is no tool `{name}`"))
+}
+
+/// A check by which the run is ruled on and that is not here.
+fn lacks_check(parts: &Parts, start: &RunStarted) -> Option<String> {
+    let gone = start.checks.iter().find(|check| !parts.gate.names().contains(check))?;
+    Some(format!("there is no check `{}` of version {}", gone.name, gone.version))
 }
 
 /// The beginning of a log, up to and with an event.
@@ -251,8 +268,7 @@ fn retell(parts: &Parts, log: &[Arc<Record>], from: Forked, run: &str) -> Result
     let Some((first, Event::RunStarted(start))) = log.first().map(|r| (r, &r.event)) else {
         return Err(DriveError::UnknownRun(from.run));
     };
-    if let Some(gone) = start.checks.iter().find(|check| !parts.gate.names().contains(check)) {
-        let missing = format!("there is no check `{}` of version {}", gone.name, gone.version);
+    if let Some(missing) = lacks_check(parts, start) {
         return Err(DriveError::Unfit { run: from.run, missing });
     }
     let mut start = (**start).clone();

@@ -38,7 +38,7 @@ impl Driver {
 
     /// The ruling on the run as it stands: the recorded one, where nothing has happened since.
     pub(super) fn standing(&mut self) -> Result<Arc<Decision>, DriveError> {
-        match self.run.ledger().log().last().map(|r| &r.event) {
+        match self.run.ledger().newest() {
             Some(Event::Decided { scope: ROOT, decision, .. }) => Ok(decision.clone()),
             _ => Ok(self.run.rule(ROOT, self.at_ms)?),
         }

@@ -3,20 +3,24 @@
 use super::projection::{Message, RunQuery, RunSummary};
 use super::{Batch, Journal, JournalError};
 use async_trait::async_trait;
-use countersign_core::{Final, NodeId, Record, Str};
+use countersign_core::{Event, Final, NodeId, Record, Str};
 use dashmap::DashMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Logs in memory.
 #[derive(Default)]
 pub struct MemoryJournal {
     runs: DashMap<Str, Kept, FxBuildHasher>,
+    begun: AtomicU64,
 }
 
 /// One run's log, its answer, and outputs that it shows in part.
 #[derive(Default)]
 struct Kept {
+    /// How many runs were begun before it.
+    no: u64,
     log: Vec<Arc<Record>>,
     answer: Option<Final>,
     outputs: FxHashMap<NodeId, Str>,
@@ -44,6 +48,11 @@ impl Kept {
     fn summary(&self) -> Option<RunSummary> {
         RunSummary::fold(&self.log)
     }
+
+    /// Looked at before a log is folded.
+    fn belongs_to(&self, conversation: &Str) -> bool {
+        matches!(self.log.first().map(|r| &r.event), Some(Event::RunStarted(start)) if start.conversation.as_ref() == Some(conversation))
+    }
 }
 
 impl MemoryJournal {
@@ -56,7 +65,8 @@ impl MemoryJournal {
         if let Some(mut kept) = self.runs.get_mut(batch.run) {
             return kept.add(batch);
         }
-        self.runs.entry(batch.run.clone()).or_default().add(batch)
+        let first = || Kept { no: self.begun.fetch_add(1, Ordering::Relaxed), ..Kept::default() };
+        self.runs.entry(batch.run.clone()).or_insert_with(first).add(batch)
     }
 
     /// Forgets a run.
@@ -81,10 +91,11 @@ impl Journal for MemoryJournal {
     }
 
     async fn list(&self, query: &RunQuery) -> Result<Vec<RunSummary>, JournalError> {
-        let mut runs: Vec<RunSummary> = self.runs.iter().filter_map(|kept| kept.summary()).filter(|run| query.fits(run)).collect();
-        runs.sort_by(|a, b| (b.started_ms, &b.run).cmp(&(a.started_ms, &a.run)));
+        let of = self.runs.iter().filter(|kept| query.conversation.as_ref().is_none_or(|name| kept.belongs_to(name)));
+        let mut runs: Vec<(u64, RunSummary)> = of.filter_map(|kept| Some((kept.no, kept.summary()?))).filter(|(_, run)| query.fits(run)).collect();
+        runs.sort_by_key(|(no, run)| std::cmp::Reverse((run.started_ms, *no)));
         runs.truncate(query.most);
-        Ok(runs)
+        Ok(runs.into_iter().map(|(_, run)| run).collect())
     }
 
     async fn summary(&self, run: &str) -> Result<Option<RunSummary>, JournalError> {

@@ -64,14 +64,18 @@ impl RunSummary {
     /// Takes in a record that follows.
     pub fn take(&mut self, record: &Record) {
         (self.seq, self.changed_ms) = (record.seq, record.at_ms);
-        (self.status, self.reason) = Self::standing(record);
+        if let Some(standing) = Self::standing(record) {
+            (self.status, self.reason) = standing;
+        }
     }
 
-    /// Where a run stands whose newest record this is: as the gate ruled, or in progress.
-    pub fn standing(last: &Record) -> (Status, Option<Reason>) {
-        match ruling(last) {
-            Some(decision) => (decision.status, Some(decision.completion_reason)),
-            None => (Status::InProgress, None),
+    /// Where a run stands whose newest record this is: as the gate ruled, or in progress. `None` for a late result, which
+    /// changes nothing.
+    pub fn standing(last: &Record) -> Option<(Status, Option<Reason>)> {
+        match &last.event {
+            Event::LateResult { .. } => None,
+            Event::Decided { scope: ROOT, decision, .. } => Some((decision.status, Some(decision.completion_reason))),
+            _ => Some((Status::InProgress, None)),
         }
     }
 
@@ -101,6 +105,8 @@ pub struct RunQuery {
     pub mode: Option<Str>,
     /// Runs that belong to this one.
     pub owner: Option<Str>,
+    /// Runs of this conversation.
+    pub conversation: Option<Str>,
     /// Runs that began then or later: milliseconds since the Unix epoch.
     pub since_ms: Option<u64>,
     /// Runs that began before then.
@@ -113,7 +119,7 @@ pub struct RunQuery {
 
 impl Default for RunQuery {
     fn default() -> Self {
-        Self { status: None, mode: None, owner: None, since_ms: None, before_ms: None, text: None, most: 100 }
+        Self { status: None, mode: None, owner: None, conversation: None, since_ms: None, before_ms: None, text: None, most: 100 }
     }
 }
 
@@ -123,6 +129,7 @@ impl RunQuery {
         self.status.is_none_or(|status| status == run.status)
             && self.mode.as_ref().is_none_or(|mode| *mode == run.mode)
             && self.owner.as_ref().is_none_or(|owner| run.owner.as_ref() == Some(owner))
+            && (self.conversation.is_none() || self.conversation == run.conversation)
             && self.since_ms.is_none_or(|since| since <= run.started_ms)
             && self.before_ms.is_none_or(|before| run.started_ms < before)
             && self.text.as_ref().is_none_or(|text| run.title.to_ascii_lowercase().contains(&text.to_ascii_lowercase()))

@@ -101,10 +101,9 @@ pub(super) async fn show(State(state): State<AppState>, owned: Owned) -> Result<
     let run = state.runs().read(&owned.run).await?;
     let message = state.runs().journal().message(&owned.run.run).await?.unwrap_or_default();
     let ledger = run.ledger();
-    let last = ledger.log().last().map(|record| Phase::of(&record.event, message.finalized));
     Ok(Json(Card {
         task: ledger.started().map(|start| start.task.clone()).unwrap_or_default(),
-        phase: last.unwrap_or(Phase::InProgress),
+        phase: Phase::of_log(ledger.log(), message.finalized),
         message: Said { content: message.content, candidate: message.candidate, finalized: message.finalized },
         waiting: Waiting::of(ledger),
         decision: decided(&run),

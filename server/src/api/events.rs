@@ -1,7 +1,7 @@
 //! `GET /api/runs/{run}/events`: the records themselves.
 
 use super::openapi::{OfRun, doc};
-use crate::extract::{Asked, Owned};
+use crate::extract::{Asked, Owned, page};
 use crate::problem::Problem;
 use crate::state::AppState;
 use axum::Json;
@@ -24,6 +24,7 @@ pub(super) struct Which {
     #[param(value_type = Option<u64>, maximum = 4_294_967_295_u64)]
     after: u32,
     /// How many at most: 200, and up to 1,000.
+    #[param(minimum = 1, maximum = 1_000)]
     limit: Option<usize>,
 }
 
@@ -42,6 +43,6 @@ pub(super) struct Page {
     responses((status = 200, description = "records, in order", body = Page), OfRun),
 )]
 pub(super) async fn list(State(state): State<AppState>, owned: Owned, Asked(which): Asked<Which>) -> Result<Json<Page>, Problem> {
-    let most = which.limit.unwrap_or(200).clamp(1, PAGE_MAX);
+    let most = page(which.limit, 200, PAGE_MAX)?;
     Ok(Json(Page { events: state.runs().journal().read(&owned.run.run, which.after, most).await? }))
 }

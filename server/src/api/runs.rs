@@ -2,7 +2,7 @@
 
 use super::openapi::{Asked as Refusals, Said, doc};
 use crate::access::Who;
-use crate::extract::{Asked, Input};
+use crate::extract::{Asked, Input, WHOLE_MAX, page};
 use crate::problem::Problem;
 use crate::runs::Order;
 use crate::state::AppState;
@@ -18,9 +18,6 @@ use utoipa::{IntoParams, ToSchema};
 
 /// Most runs on one page of the list.
 const PAGE_MAX: usize = 200;
-
-/// The last moment that every reader of JSON can tell from the next.
-const MS_MAX: u64 = (1 << 53) - 1;
 
 /// A task, and how it is to be carried out.
 #[derive(Deserialize, ToSchema)]
@@ -146,6 +143,7 @@ pub(super) struct Which {
     #[param(maximum = 9_007_199_254_740_991_u64)]
     before: Option<u64>,
     /// How many at most: 50, and up to 200.
+    #[param(minimum = 1, maximum = 200)]
     limit: Option<usize>,
 }
 
@@ -166,10 +164,10 @@ pub(super) struct Page {
     responses((status = 200, description = "the newest first", body = Page), Refusals),
 )]
 pub(super) async fn list(State(state): State<AppState>, Extension(who): Extension<Who>, Asked(which): Asked<Which>) -> Result<Json<Page>, Problem> {
-    if let Some(late) = which.before.filter(|before| *before > MS_MAX) {
+    if let Some(late) = which.before.filter(|before| *before > WHOLE_MAX) {
         return Err(Problem::Malformed(format!("`before={late}` is no moment; give one as the list's `next` does")));
     }
-    let most = which.limit.unwrap_or(50).clamp(1, PAGE_MAX);
+    let most = page(which.limit, 50, PAGE_MAX)?;
     let (mode, text) = (which.mode.map(Str::from), which.text.map(Str::from));
     let query = RunQuery { status: which.status, mode, text, before_ms: which.before, most, ..RunQuery::default() };
     let runs: Vec<Line> = state.runs().list(&who, query).await?.into_iter().map(Line::from).collect();

@@ -182,11 +182,10 @@ pub(super) async fn go_on(State(state): State<AppState>, owned: Owned) -> Answer
 }
 
 fn cannot_go_on(run: &Run) -> Option<&'static str> {
-    let phase = run.ledger().log().last().map(|last| Phase::of(&last.event, false));
-    match phase {
-        Some(Phase::AwaitingApproval) => Some("waits for a person: grant, deny or answer first"),
+    match Phase::of_log(run.ledger().log(), false) {
+        Phase::AwaitingApproval => Some("waits for a person: grant, deny or answer first"),
         _ if !run.ledger().open().lost.is_empty() => Some("has calls whose outcome nobody knows: say what became of them first, by `resolve`"),
-        Some(Phase::Blocked) => None,
+        Phase::Blocked => None,
         _ => Some("is under way; there is nothing to continue"),
     }
 }

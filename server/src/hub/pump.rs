@@ -2,7 +2,7 @@
 
 use super::Hub;
 use super::ring::Entry;
-use crate::wire::{Previews, Projection, WireEvent, frame, preview_frame};
+use crate::wire::{Previews, Projection, WireEvent, clipped, frame, preview_frame};
 use countersign::journal::tail::Tail;
 use countersign::{EventStream, NodeId, Record, Str, Streamed};
 use std::sync::{Arc, Weak};
@@ -29,6 +29,8 @@ const LOOK_MAX: Duration = Duration::from_secs(10);
 enum Came {
     Event(Arc<Record>),
     Delta(NodeId, Str),
+    /// How far a tool says that it is.
+    Told(Str),
     Lagged,
     Broken(String),
     /// Nothing more from this source.
@@ -65,6 +67,10 @@ impl Pump {
                 Came::Delta(activation, text) => {
                     let events = self.previews.delta(&self.projection, activation, &text);
                     self.preview(&hub, &events);
+                }
+                Came::Told(text) => {
+                    let (phase, note) = (self.projection.phase(), clipped(&text));
+                    self.preview(&hub, &[WireEvent::Progress { phase, note, agent: None }]);
                 }
                 Came::Lagged => self.preview(&hub, &[WireEvent::Lagged { resume_after: self.projection.seq() }]),
                 Came::Attached(events) => {
@@ -162,6 +168,7 @@ impl Source {
             Self::Driver(events) => match events.next().await {
                 Some(Ok(Streamed::Event(record))) => Came::Event(record),
                 Some(Ok(Streamed::Delta { activation, text })) => Came::Delta(activation, text),
+                Some(Ok(Streamed::Progress { text, .. })) => Came::Told(text),
                 Some(Ok(Streamed::Lagged { .. })) => Came::Lagged,
                 Some(Err(why)) => Came::Broken(why.to_string()),
                 None => Came::Over,

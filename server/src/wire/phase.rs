@@ -1,7 +1,8 @@
 //! Where a task's card stands.
 
-use countersign::{Event, ROOT, Status};
+use countersign::{Event, ROOT, Record, Status};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// Where a task's card stands. Derived; never stored.
@@ -27,6 +28,12 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// Where a run stands with this log. What comes too late changes nothing.
+    pub fn of_log(log: &[Arc<Record>], answered: bool) -> Self {
+        let newest = log.iter().rev().find(|record| !matches!(record.event, Event::LateResult { .. }));
+        newest.map_or(Self::InProgress, |record| Self::of(&record.event, answered))
+    }
+
     /// Where a run stands whose newest event this is. `answered` says whether its message holds the answer.
     pub fn of(last: &Event, answered: bool) -> Self {
         match last {

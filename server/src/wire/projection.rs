@@ -50,8 +50,7 @@ impl Projection {
 
     /// Where the task's card stands.
     pub fn phase(&self) -> Phase {
-        let last = self.run.as_ref().and_then(|run| Some((run, run.ledger().log().last()?)));
-        last.map_or(Phase::InProgress, |(run, record)| Phase::of(&record.event, run.final_answer().is_some()))
+        self.run.as_ref().map_or(Phase::InProgress, |run| Phase::of_log(run.ledger().log(), run.final_answer().is_some()))
     }
 
     /// Whether nobody goes on by himself: the newest event is a ruling that leaves the run to people, or ends it.
@@ -115,7 +114,7 @@ fn concludes(ledger: &Ledger, activation: NodeId) -> bool {
 }
 
 /// The beginning of a long text, with a mark.
-fn clipped(text: &str) -> String {
+pub(crate) fn clipped(text: &str) -> String {
     if text.len() <= TEXT_MAX {
         return text.to_owned();
     }

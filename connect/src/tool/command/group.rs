@@ -4,21 +4,32 @@ use super::Limits;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io;
 use std::process::{ExitStatus, Stdio};
-use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 /// A program that runs. Dropping it kills its whole process group; the runtime reaps the program itself.
 ///
 /// A child that leaves the group on purpose is not found again: this is no sandbox.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(crate) struct Group {
     child: Child,
     pid: Option<Pid>,
 }
 
 impl Group {
     /// Starts a program as the first of a group of its own. Nothing is inherited: no input, no environment.
-    pub(super) fn start(mut command: Command, limits: &Limits) -> io::Result<Self> {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    pub(crate) fn start(mut command: Command, limits: &Limits) -> io::Result<Self> {
+        command.stdin(Stdio::null());
+        Self::begin(command, limits)
+    }
+
+    /// As `start`, with an input to which something can be written.
+    pub(crate) fn start_asked(mut command: Command, limits: &Limits) -> io::Result<Self> {
+        command.stdin(Stdio::piped());
+        Self::begin(command, limits)
+    }
+
+    fn begin(mut command: Command, limits: &Limits) -> io::Result<Self> {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.process_group(0).kill_on_drop(true).spawn()?;
         let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let group = Self { child, pid };
@@ -28,20 +39,25 @@ impl Group {
         Ok(group)
     }
 
+    /// Its input, once, where it has one.
+    pub(crate) fn input(&mut self) -> Option<ChildStdin> {
+        self.child.stdin.take()
+    }
+
     /// Its two outputs, once.
-    pub(super) fn outputs(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
+    pub(crate) fn outputs(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
         (self.child.stdout.take(), self.child.stderr.take())
     }
 
     /// Waits for the program. Children that it left behind are killed with the group.
-    pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
+    pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
         let status = self.child.wait().await;
         self.kill();
         status
     }
 
     /// Kills the group, once.
-    pub(super) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         if let Some(pid) = self.pid.take() {
             // It may be gone already, which is what was wanted.
             let _ = kill_process_group(pid, Signal::KILL);

@@ -5,7 +5,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// The beginning of an output, and how long the whole is so far. Shared with whoever looks while it grows.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Output {
+pub(crate) struct Output {
     kept: Arc<Mutex<Kept>>,
 }
 
@@ -17,7 +17,7 @@ struct Kept {
 
 impl Output {
     /// Reads to the end. What is over the limit is read all the same, so that nobody waits for a full pipe.
-    pub(super) async fn fill(&self, from: Option<impl AsyncRead + Unpin>, bytes_max: usize) {
+    pub(crate) async fn fill(&self, from: Option<impl AsyncRead + Unpin>, bytes_max: usize) {
         let Some(mut from) = from else { return };
         let mut buffer = vec![0_u8; 16 * 1024];
         while let Ok(read @ 1..) = from.read(&mut buffer).await {
@@ -29,7 +29,7 @@ impl Output {
     }
 
     /// What is kept so far, as text; says where it was cut.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let cut = if kept.all > kept.bytes.len() { format!("\n[cut: {} bytes in all]\n", kept.all) } else { String::new() };
         String::from_utf8_lossy(&kept.bytes).into_owned() + &cut

@@ -137,6 +137,7 @@ impl Reader<'_> {
         narrow(" AND status = ?", query.status.map(|s| Box::new(s.name()) as _));
         narrow(" AND mode = ?", query.mode.as_ref().map(|m| Box::new(m.to_string()) as _));
         narrow(" AND owner = ?", query.owner.as_ref().map(|o| Box::new(o.to_string()) as _));
+        narrow(" AND conversation = ?", query.conversation.as_ref().map(|c| Box::new(c.to_string()) as _));
         narrow(" AND started_ms >= ?", query.since_ms.map(|ms| Box::new(ms) as _));
         narrow(" AND started_ms < ?", query.before_ms.map(|ms| Box::new(ms) as _));
         narrow(" AND instr(lower(title), lower(?)) > 0", query.text.as_ref().map(|t| Box::new(t.to_string()) as _));

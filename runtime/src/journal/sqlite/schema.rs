@@ -14,7 +14,7 @@ pub const SCHEMA: u32 = STEPS.len() as u32;
 const BUSY: Duration = Duration::from_secs(10);
 
 /// One step for each schema. A step that was released is never changed; a new schema is a new step.
-const STEPS: &[M<'static>] = &[M::up(LOGS), M::up(MESSAGES), M::up(PLACES), M::up(OWNERS)];
+const STEPS: &[M<'static>] = &[M::up(LOGS), M::up(MESSAGES), M::up(PLACES), M::up(CONVERSATIONS), M::up(OWNERS)];
 
 /// Logs, and a line for each run: how it stood at its last ruling or the first event after one, and how far its log
 /// went by then. Events stand in the order in which they came, so that a file grows at its end
@@ -67,6 +67,9 @@ const PLACES: &str = "
     ALTER TABLE seal ADD COLUMN placed INTEGER NOT NULL DEFAULT 0;
     UPDATE seal SET placed = (SELECT coalesce(max(no), 0) FROM events);
 ";
+
+/// An index for the runs of one conversation. Runs that belong to none have no place in it.
+const CONVERSATIONS: &str = "CREATE INDEX runs_by_conversation ON runs (conversation, started_ms) WHERE conversation IS NOT NULL;";
 
 /// To whom a run belongs, and who began it. Runs from before it belong to nobody.
 const OWNERS: &str = "

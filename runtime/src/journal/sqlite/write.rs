@@ -151,7 +151,7 @@ impl Writer {
 impl Append {
     /// Tells those who follow the run.
     fn hand_on(&self, recent: &Recent) {
-        let ends = self.records.last().is_some_and(|(last, _)| RunSummary::standing(last).0.is_terminal());
+        let ends = self.records.last().is_some_and(|(last, _)| RunSummary::standing(last).is_some_and(|(status, _)| status.is_terminal()));
         recent.add(&self.run, self.records.iter().map(|(record, _)| record.clone()), ends);
     }
 
@@ -172,7 +172,9 @@ impl Append {
         if seq != *expected {
             return Ok(Err(JournalError::Stale { run: run.clone(), expected: *expected, at: seq }));
         }
-        let Some((last, _)) = records.last() else { return Ok(Ok(())) };
+        if records.is_empty() {
+            return Ok(Ok(()));
+        }
         if let Some((gap, _)) = records.iter().zip(seq + 1..).map(|((r, _), next)| (r.seq, next)).find(|(is, next)| is != next) {
             return Ok(Err(JournalError::Store(format!("event {gap} of run `{run}` stands where another belongs"))));
         }
@@ -190,7 +192,7 @@ impl Append {
             (at.seq, at.head) = (record.seq, chain.link(&at.head, text));
             add.execute(params![at.no, at.seq, at.head, text])?;
         }
-        let standing = RunSummary::standing(last);
+        let standing = records.iter().rev().find_map(|(record, _)| RunSummary::standing(record)).unwrap_or(at.standing);
         if standing != at.standing {
             at.standing = standing;
             stand(connection, &at)?;
