@@ -268,6 +268,7 @@ async fn text_stands_before_its_reply_and_after_what_was_known_when_it_was_asked
                 Event::ToolSettled { .. } => order.push("tool".to_owned()),
                 _ => {}
             },
+            Streamed::Progress { .. } => {}
             Streamed::Lagged { .. } => panic!("two pieces are not too many"),
         }
     }
