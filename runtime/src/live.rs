@@ -8,8 +8,7 @@ use futures_util::pin_mut;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use tokio::sync::broadcast::error::TryRecvError;
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::{Notify, broadcast, broadcast::error::TryRecvError};
 
 /// Something said to a run from outside.
 #[derive(Clone, Debug)]
