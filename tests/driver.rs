@@ -247,6 +247,33 @@ async fn approvals() {
     assert_eq!(r.text(), Some("paid"));
     assert!(r.log().contains("pay(7)"));
 }
+/// Whoever reads late gets the same order as whoever reads at once.
+#[tokio::test]
+async fn text_stands_before_its_reply_and_after_what_was_known_when_it_was_asked_for() {
+    let script = |r: &ModelRequest| match turns(r) {
+        0 => ModelReply { text: "first".into(), ..ModelReply::call("read", "1") },
+        _ => ModelReply::text("second"),
+    };
+    let agent = Agent::new("main", "").tool(spec("read", Declared::run(Effect::Read)));
+    let runner = base(Single::default(), ScriptedModel(script)).agent(agent).build().unwrap();
+    let live = runner.start("r1", "t").unwrap();
+    let mut events = live.events(0);
+    assert_eq!(live.result().await.unwrap().text(), Some("second"));
+    let mut order = Vec::new();
+    while let Some(streamed) = events.next().await {
+        match streamed.unwrap() {
+            Streamed::Delta { text, .. } => order.push(format!("text {text}")),
+            Streamed::Event(record) => match &record.event {
+                Event::ModelReplied { text, .. } => order.push(format!("reply {text}")),
+                Event::ToolSettled { .. } => order.push("tool".to_owned()),
+                _ => {}
+            },
+            Streamed::Progress { .. } => {}
+            Streamed::Lagged { .. } => panic!("two pieces are not too many"),
+        }
+    }
+    assert_eq!(order, ["text first", "reply first", "tool", "text second", "reply second"]);
+}
 struct Debate;
 impl Mode for Debate {
     fn name(&self) -> &str {

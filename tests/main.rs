@@ -31,7 +31,7 @@
 //! | [`view`] | a run in the terminal: what is drawn, and what a person is asked |
 //! | [`stop_hook`] | what hosts are answered, that it never loops, and what an installation changes |
 //! | [`trace`] | traces of other people's agents, in every format: what is accepted, what is refused, and where |
-//! | [`server`] | runs over HTTP: the wire, streams, steering, entry points, who may do what |
+//! | [`server`] | runs over HTTP: the wire, streams, steering, entry points, the page, who may do what |
 //! | [`work`] | what agents are given of each other's work, how often they are asked, and what a budget of nothing is |
 //! | [`tidy`] | what the code may not contain |
 

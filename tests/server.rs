@@ -5,6 +5,7 @@ mod entry;
 mod exits;
 mod http;
 mod metrics;
+mod page;
 mod restart;
 mod steer;
 mod stream;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// Crates from the bottom up: each may use those before it.
-const LAYERS: &[&str] = &["core", "modes", "runtime", "connect", "server", "cli", "examples", "tests", "services", "postgres", "benches"];
+const LAYERS: &[&str] = &["core", "modes", "runtime", "connect", "server", "cli", "examples", "tests", "services", "postgres", "browser", "benches"];
 
 /// The most lines that a file may have before its tests.
 const LINES_MAX: usize = 400;
@@ -107,17 +107,15 @@ fn no_machine_paths() {
 #[test]
 fn every_test_file_is_declared() {
     let suite = read(&root().join("tests/main.rs"));
-    let services = read(&root().join("tests/services/main.rs"));
-    let postgres = read(&root().join("tests/postgres/main.rs"));
+    let apart = |folder: &str| read(&root().join("tests").join(folder).join("main.rs"));
     for path in files(&root().join("tests"), ".rs") {
         let (name, parent) = (short(&path), path.parent().expect("a file has a folder"));
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let declared = match parent.file_name().unwrap_or_default().to_string_lossy().as_ref() {
             "tests" if stem == "main" || stem == "mortal" => true,
-            "services" if stem == "main" || stem == "program" => true,
-            "services" => services.contains(&format!("mod {stem};")),
+            "services" | "browser" if stem == "main" || stem == "program" => true,
             "postgres" if stem == "main" || stem == "driven" => true,
-            "postgres" => postgres.contains(&format!("mod {stem};")),
+            folder @ ("services" | "postgres" | "browser") => apart(folder).contains(&format!("mod {stem};")),
             "tests" => suite.contains(&format!("mod {stem};")),
             _ => read(&parent.with_extension("rs")).contains(&format!("mod {stem};")),
         };

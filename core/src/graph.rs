@@ -22,6 +22,7 @@ use crate::explain::words::Words;
 use crate::explain::{is_open, ruled_on};
 use crate::ledger::{Ledger, RunState, StepState};
 use crate::node::{NodeId, NodeKind, Ref, Str};
+use drawn::Drawn;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
@@ -113,10 +114,30 @@ impl GraphView {
         Self { run_id, nodes: ids().filter_map(node).collect(), edges: edges.collect(), drawn_max: DRAWN_MAX }
     }
 
+    /// What fits in a picture, for whoever lays it out himself.
+    pub fn picture(&self) -> Picture {
+        let drawn = Drawn::of(self, self.drawn_max);
+        let id = |at: usize| drawn.nodes.get(at).map(|node| node.id);
+        let edge = |line: &drawn::Line| Some(EdgeView { from: id(line.from)?, to: id(line.to)?, proof: line.proof });
+        Picture { edges: drawn.lines.iter().filter_map(edge).collect(), nodes: drawn.nodes.into_iter().cloned().collect(), left_out: drawn.left_out }
+    }
+
     /// All of it, as JSON text.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
+}
+
+/// The part of an evidence graph that fits in a picture: the open nodes and the answer, then the newest.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Picture {
+    /// Its nodes, oldest first.
+    pub nodes: Vec<NodeView>,
+    /// Its edges, without those that others imply.
+    pub edges: Vec<EdgeView>,
+    /// How many nodes are left out.
+    pub left_out: usize,
 }
 
 /// What stands out.

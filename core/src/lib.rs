@@ -41,7 +41,7 @@ pub use event::{
 pub use explain::explain;
 pub use gate::{Final, Gate};
 pub use governance::Governance;
-pub use graph::GraphView;
+pub use graph::{GraphView, Picture};
 pub use ledger::{AppendError, Ledger, RunState};
 pub use node::{NodeId, NodeKind, ROOT, Ref, Str};
 pub use policy::{Deliverable, Limits, ModeRules, OnCapSpent, OnGuardPanic, OnLost, OnMissingEvidence, Policy, PolicyError, Reconciliation, Relay};

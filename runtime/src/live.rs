@@ -8,7 +8,7 @@ use futures_util::pin_mut;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::{Notify, broadcast, broadcast::error::TryRecvError};
 
 /// Something said to a run from outside.
 #[derive(Clone, Debug)]
@@ -92,8 +92,16 @@ pub(crate) struct Shared {
 /// What is shown and not recorded.
 #[derive(Clone, Debug)]
 pub(crate) enum Preview {
-    Text { activation: NodeId, text: Str },
-    Progress { call: NodeId, text: Str },
+    /// Text of a model that was called after an event.
+    Text {
+        activation: NodeId,
+        text: Str,
+        after: u32,
+    },
+    Progress {
+        call: NodeId,
+        text: Str,
+    },
 }
 
 /// The tip, and who waits for it to move.
@@ -281,6 +289,7 @@ impl Handle {
             deltas: self.shared.deltas.get_or_init(|| broadcast::channel(64).0).subscribe(),
             after,
             buffer: VecDeque::new(),
+            held: None,
         }
     }
 
@@ -337,12 +346,17 @@ pub struct EventStream {
     deltas: broadcast::Receiver<Preview>,
     after: u32,
     buffer: VecDeque<Arc<Record>>,
+    /// What is shown next, once everything was handed on that was recorded when its model was called.
+    held: Option<Preview>,
 }
 
 impl EventStream {
     /// The next event or piece of text; `None` once the driver has ended and everything was handed on.
     pub async fn next(&mut self) -> Option<Result<Streamed, JournalError>> {
         loop {
+            if let Some(preview) = self.preview() {
+                return Some(Ok(preview));
+            }
             if let Some(record) = self.buffer.pop_front() {
                 self.after = record.seq;
                 return Some(Ok(Streamed::Event(record)));
@@ -359,12 +373,28 @@ impl EventStream {
             }
             tokio::select! {
                 () = self.shared.tip.beyond(self.after) => {}
-                delta = self.deltas.recv() => match delta {
-                    Ok(Preview::Text { activation, text }) => return Some(Ok(Streamed::Delta { activation, text })),
-                    Ok(Preview::Progress { call, text }) => return Some(Ok(Streamed::Progress { call, text })),
+                preview = self.deltas.recv(), if self.held.is_none() => match preview {
+                    Ok(preview) => self.held = Some(preview),
                     Err(_) => return Some(Ok(Streamed::Lagged { resume_after: self.after })),
                 },
             }
         }
+    }
+
+    /// What has come that is not recorded. Text stands after what was recorded when its model was called, and before the
+    /// reply to which it belongs: a model sends it before its reply is recorded, and this is asked before each record.
+    fn preview(&mut self) -> Option<Streamed> {
+        if self.held.is_none() {
+            self.held = match self.deltas.try_recv() {
+                Ok(preview) => Some(preview),
+                Err(TryRecvError::Lagged(_)) => return Some(Streamed::Lagged { resume_after: self.after }),
+                Err(TryRecvError::Empty | TryRecvError::Closed) => None,
+            };
+        }
+        let is_next = |held: &mut Preview| !matches!(held, Preview::Text { after, .. } if *after > self.after);
+        Some(match self.held.take_if(is_next)? {
+            Preview::Text { activation, text, .. } => Streamed::Delta { activation, text },
+            Preview::Progress { call, text } => Streamed::Progress { call, text },
+        })
     }
 }

@@ -128,19 +128,21 @@ impl ModelError {
 pub struct Deltas {
     pub(crate) sender: Option<broadcast::Sender<Preview>>,
     pub(crate) activation: NodeId,
+    /// The last event when the model was called.
+    pub(crate) after: u32,
 }
 
 impl Deltas {
     /// Nobody listens.
     pub fn none() -> Self {
-        Self { sender: None, activation: countersign_core::ROOT }
+        Self { sender: None, activation: countersign_core::ROOT, after: 0 }
     }
 
     /// Hands on a piece of text.
     pub fn send(&self, text: &str) {
         if let Some(sender) = self.sender.as_ref().filter(|s| s.receiver_count() > 0) {
             // A listener that has just left is no error.
-            let _ = sender.send(Preview::Text { activation: self.activation, text: text.into() });
+            let _ = sender.send(Preview::Text { activation: self.activation, text: text.into(), after: self.after });
         }
     }
 }

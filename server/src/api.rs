@@ -49,6 +49,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .route_layer(from_fn_with_state(state.clone(), guard::token));
     Router::new()
         .merge(api)
+        .merge(crate::page::router(&state))
         .route("/session", post(session::begin).delete(session::end))
         .route("/health", get(health))
         .route("/openapi.json", get(openapi::show))

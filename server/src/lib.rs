@@ -19,6 +19,7 @@
 //! | [`metrics`] | what is counted |
 //! | [`problem`] | what is wrong with a request, and the way out |
 //! | `api` | the routes |
+//! | `page` | what people see and do |
 
 pub mod access;
 mod api;
@@ -27,6 +28,7 @@ mod extract;
 pub mod hub;
 pub mod metrics;
 pub mod pace;
+mod page;
 pub mod problem;
 pub mod redact;
 pub mod runs;

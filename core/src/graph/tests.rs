@@ -261,3 +261,12 @@ fn no_words_of_an_answer_are_shown() {
         assert!(!form.contains("The file is empty"));
     }
 }
+
+#[test]
+fn a_picture_as_data_is_what_drawings_show() {
+    let view = GraphView { drawn_max: 4, ..made_up(6, |n| (0..n).collect()) };
+    let picture = view.picture();
+    assert_eq!(picture.nodes.iter().map(|node| node.id.0).collect::<Vec<_>>(), [2, 3, 4, 5]);
+    assert_eq!(picture.edges.iter().map(|edge| (edge.from.0, edge.to.0)).collect::<Vec<_>>(), [(3, 2), (4, 3), (5, 4)]);
+    assert_eq!(picture.left_out, 2);
+}

@@ -144,7 +144,8 @@ pub(super) fn prepare(parts: &Arc<Parts>, ledger: &Ledger, shared: &Arc<Shared>,
             let sender = shared.deltas.get().filter(|d| d.receiver_count() > 0).cloned();
             let attempt = act.map_or(0, |a| a.failures);
             let (history, images) = audience::shown(ledger, activation, images);
-            Todo::Model(ModelRequest { run, activation, agent, transcript, history, images, attempt }, Deltas { sender, activation }, pause)
+            let deltas = Deltas { sender, activation, after: ledger.seq() };
+            Todo::Model(ModelRequest { run, activation, agent, transcript, history, images, attempt }, deltas, pause)
         }
         Act::RunTool(call) => {
             let said = ledger.tool_run(call);
