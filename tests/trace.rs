@@ -7,6 +7,7 @@ mod claude_code;
 mod commands;
 mod formats;
 mod rules;
+mod words;
 
 use countersign_connect::trace::{Audit, Report, Source, SourceError, Verdict};
 use countersign_core::Policy;

@@ -36,6 +36,7 @@ mod otlp;
 mod outcome;
 mod source;
 mod speakers;
+mod speech;
 mod stock;
 mod sub_agents;
 mod swe_agent;

@@ -3,21 +3,21 @@
 use super::{accepted, refused};
 use serde_json::{Value, json};
 
-const FORMAT: &str = "speakers";
+pub(super) const FORMAT: &str = "speakers";
 
 /// A group: who speaks, and what is said.
-fn group(spoken: &[(&str, &str)]) -> String {
+pub(super) fn group(spoken: &[(&str, &str)]) -> String {
     let message =
         |(at, (name, said)): (usize, &(&str, &str))| json!({"role": if at == 0 { "assistant" } else { "user" }, "name": name, "content": said});
     json!({"question": "q", "history": spoken.iter().enumerate().map(message).collect::<Vec<Value>>()}).to_string()
 }
 
 /// A team: the label of each message, and what it says.
-fn team(spoken: &[(&str, &str)]) -> String {
+pub(super) fn team(spoken: &[(&str, &str)]) -> String {
     json!({"question": "q", "history": spoken.iter().map(|(role, said)| json!({"role": role, "content": said})).collect::<Vec<Value>>()}).to_string()
 }
 
-fn ledger(satisfied: bool) -> String {
+pub(super) fn ledger(satisfied: bool) -> String {
     let entry = |answer: Value| json!({"reason": "so it is", "answer": answer});
     format!(
         "Updated Ledger:\n{}",
@@ -25,10 +25,10 @@ fn ledger(satisfied: bool) -> String {
     )
 }
 
-const RAN: &str = "exitcode: 0 (execution succeeded)\nCode output: 42\n";
-const FAILED: &str = "exitcode: 1 (execution failed)\nCode output: NameError\n";
+pub(super) const RAN: &str = "exitcode: 0 (execution succeeded)\nCode output: 42\n";
+pub(super) const FAILED: &str = "exitcode: 1 (execution failed)\nCode output: NameError\n";
 const IDLE: &str = "There is no code from the last 1 message for me to execute. If the group chat manager want to end the conversation, reply me only with \"TERMINATE\"";
-const CODE: &str = "I compute it.\n```python\nprint(6 * 7)\n```";
+pub(super) const CODE: &str = "I compute it.\n```python\nprint(6 * 7)\n```";
 
 #[test]
 fn plain_groups_that_came_out_well_pass() {

@@ -1,5 +1,7 @@
 //! What an importer tells: facts in the words of the trace, each with its place in the source.
 
+use super::check::{AVOWED, COLLEAGUES};
+use super::speech::{Avowal, Owed, avowals, avows, owed};
 use super::sub_agents::SubAgent;
 use super::tool::declared;
 use super::verdict::{Looks, Verdict};
@@ -39,6 +41,10 @@ pub struct Tale {
     handed_in: Option<String>,
     /// Those whose transcripts stand in files of their own.
     pub(super) sub_agents: Vec<SubAgent>,
+    /// Whether agents speak to one another here.
+    colleagues: bool,
+    /// Whether the request itself is about data that are made up.
+    make_up: bool,
 }
 
 /// The newest words of the owner since the newest input.
@@ -66,7 +72,15 @@ impl Tale {
             jobs: Vec::new(),
             handed_in: None,
             sub_agents: Vec::new(),
+            colleagues: false,
+            make_up: false,
         })
+    }
+
+    /// Agents speak to one another here, and a person only asks: what they ask for, announce or avow is theirs to do.
+    pub fn is_among_colleagues(&mut self) {
+        self.colleagues = true;
+        self.tell(|w| w.recorded(COLLEAGUES, "", Vec::new()));
     }
 
     /// The agent whose words may be the answer.
@@ -117,6 +131,7 @@ impl Tale {
             self.tell(|w| w.result(&id, Outcome::Cancelled, "", None));
         }
         self.tell(|w| w.asked(clip(text)));
+        self.make_up = self.colleagues && avows(text, Avowal::MadeUp);
         self.words = None;
         self.ending = None;
     }
@@ -131,9 +146,30 @@ impl Tale {
         let answer = agent == self.owner;
         let kept = if answer { text } else { clip(text) };
         let Some(reply) = self.tell(|w| w.reply(agent, kept, finish, ReplyExtra::default())) else { return };
+        self.avows(text, reply);
         if answer {
             self.ending = None;
             self.words = Some(Words { text: text.into(), reply, form, finish, place: self.place });
+        }
+    }
+
+    /// An agent thought something, which is no answer: a step that it announces is owed until something is done.
+    pub fn thought(&mut self, agent: &str, text: &str) {
+        let Some(reply) = self.tell(|w| w.reply(agent, clip(text), Finish::Stop, ReplyExtra::default())) else { return };
+        self.avows(text, reply);
+        if owed(text) == Some(Owed::Step) {
+            self.tell(|w| w.recorded(AVOWED, Avowal::Announced.name(), vec![reply]));
+        }
+    }
+
+    /// Keeps what words own up to.
+    fn avows(&mut self, text: &str, reply: NodeId) {
+        if !self.colleagues {
+            return;
+        }
+        let make_up = self.make_up;
+        for avowal in avowals(text).filter(|avowal| *avowal != Avowal::MadeUp || !make_up) {
+            self.tell(|w| w.recorded(AVOWED, avowal.name(), vec![reply]));
         }
     }
 

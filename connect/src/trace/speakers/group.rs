@@ -2,11 +2,15 @@
 //! newest words before the end are the answer.
 
 use super::Spoken;
+use crate::trace::outcome::outcome_of;
 use crate::trace::{SourceError, Tale, Told};
 use countersign_core::{Declared, Effect, Outcome};
 
 /// The word by which AG2 ends a chat.
 const END: &str = "TERMINATE";
+
+/// Before what the code printed.
+const OUTPUT: &str = "Code output:";
 
 /// What an executor says.
 enum Executed {
@@ -21,6 +25,7 @@ pub(super) fn tell(spoken: &[Spoken], told: &mut Told<'_>) -> Result<(), SourceE
     let words = spoken.iter().rev().find(|s| Some(s.speaker.as_str()) != executor && !is_bare_end(&s.said));
     let owner = words.map_or(crate::trace::OWNER, |s| s.speaker.as_str());
     let tale = told.begin("", owner)?;
+    tale.is_among_colleagues();
     let mut group = Group { executor, pending: None, calls: 0, ran: false };
     for (at, message) in spoken.iter().enumerate() {
         tale.at(message.line, Some(message.at));
@@ -34,8 +39,8 @@ pub(super) fn tell(spoken: &[Spoken], told: &mut Told<'_>) -> Result<(), SourceE
         }
     }
     // Where the chat knows a word by which it ends, an answer is offered by that word. Without it the chat was cut.
-    let known = spoken.iter().any(|s| has_end(&s.said));
-    if known && !spoken.last().is_some_and(|s| has_end(&s.said) && Some(s.speaker.as_str()) != executor) {
+    let known = spoken.iter().any(|s| s.said.contains(END));
+    if known && !spoken.last().is_some_and(|s| says_end(&s.said) && Some(s.speaker.as_str()) != executor) {
         tale.takes_back();
     }
     Ok(())
@@ -64,7 +69,7 @@ impl Group<'_> {
         }
         self.ran = false;
         tale.said(&message.speaker, message.said.trim_end().trim_end_matches(END));
-        if self.executor.is_some() && message.said.contains("```") && !has_end(&message.said) {
+        if self.executor.is_some() && message.said.contains("```") && !says_end(&message.said) {
             self.pending = Some(self.call(&message.speaker, tale));
         }
     }
@@ -74,7 +79,9 @@ impl Group<'_> {
         match executed(said) {
             Some(Executed::Ran(status)) => {
                 self.ran = true;
-                tale.returned(&id, if status == 0 { Outcome::Completed } else { Outcome::Failed }, said);
+                // Code that catches its own error prints it, and exits with 0.
+                let printed = said.split_once(OUTPUT).map_or("", |(_, printed)| printed);
+                tale.returned(&id, if status == 0 { outcome_of(printed) } else { Outcome::Failed }, said);
             }
             Some(Executed::Idle) | None => tale.returned(&id, Outcome::Rejected, said),
         }
@@ -97,9 +104,15 @@ fn executed(said: &str) -> Option<Executed> {
     said.starts_with("There is no code from the last").then_some(Executed::Idle)
 }
 
-/// Whether the word stands in a text, as a word.
-fn has_end(said: &str) -> bool {
-    said.split(|c: char| !c.is_alphanumeric()).any(|word| word == END)
+/// Whether a text says the word, and does not only quote it: who asks others to end the chat has not ended it.
+fn says_end(said: &str) -> bool {
+    said.match_indices(END).any(|(at, _)| {
+        let before = said.get(..at).and_then(|s| s.chars().next_back());
+        let after = said.get(at + END.len()..).and_then(|s| s.chars().next());
+        let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        let quoted = |c: Option<char>| c.is_some_and(|c| matches!(c, '"' | '\'' | '`' | '\u{201c}' | '\u{2018}'));
+        !word(before) && !word(after) && !quoted(before)
+    })
 }
 
 /// Whether a text is nothing but the word.

@@ -2,6 +2,7 @@
 //! the request is a plan of one step.
 
 use super::Spoken;
+use crate::trace::document::text;
 use crate::trace::{SourceError, Tale, Told};
 use countersign_core::witness::ForeignReply;
 use countersign_core::{Cause, Outcome, Report, StepOutcome, StepSpec};
@@ -15,6 +16,7 @@ const ANSWER: &str = "FINAL ANSWER:";
 
 pub(super) fn tell(spoken: &[Spoken], orchestrator: &str, told: &mut Told<'_>) -> Result<(), SourceError> {
     let tale = told.begin("", orchestrator)?;
+    tale.is_among_colleagues();
     let mut team = Team { orchestrator, transfers: 0, out: None, unread: Vec::new(), limit: None };
     for message in spoken {
         tale.at(message.line, Some(message.at));
@@ -113,6 +115,13 @@ impl Team<'_> {
                 w.step_settled(SATISFIED, StepOutcome::Done, "");
             }
         });
+        if satisfied {
+            // Nothing is handed over any more: what it would say next is what it thinks of the answer.
+            for part in ["answer", "reason"] {
+                let next = ledger.as_ref().and_then(|l| l.pointer("/instruction_or_question")).map(|next| text(next, part));
+                tale.thought(self.orchestrator, next.unwrap_or_default());
+            }
+        }
     }
 
     /// Why the team was dismissed, and the answer that was printed then.
