@@ -29,6 +29,7 @@ mod claude_code;
 mod codex;
 mod cursor;
 mod head;
+mod lenient;
 mod mend;
 mod openai_agents;
 mod openhands;

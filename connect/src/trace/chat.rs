@@ -4,10 +4,16 @@
 //! Known of the shapes around the list: `messages`; `traj` with `info`, as tau-bench writes them, where a run that
 //! died has no messages and an `info.error`.
 
-use super::document::{Item, Lines, content, items, text};
+mod message;
+
+pub(super) use message::Message;
+
+use super::document::{Lines, elements, text};
+use super::lenient::{List, Object, Text};
 use super::outcome::outcome_of;
 use super::{Head, OWNER, Source, SourceError, Tale, Told, Trace, stock};
 use countersign_core::{Cause, Finish, Form, Outcome};
+use message::Call;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -38,7 +44,7 @@ impl Trace for Chat {
             let faults = source.each_line(|line, text| {
                 let tale = told.tale().map_err(serde::de::Error::custom)?;
                 tale.at(line, None);
-                conversation.tell(&Item { line, at: 0, value: serde_json::from_str(text)? }, tale);
+                conversation.tell(&serde_json::from_str(text)?, tale);
                 Ok(())
             })?;
             told.faults(faults);
@@ -46,8 +52,10 @@ impl Trace for Chat {
         }
         if source.head().is_lines() {
             let faults = source.each_line(|line, text| {
-                let mut whole: Whole = serde_json::from_str(text)?;
-                tell(whole.items(line), &whole.info, told).map_err(serde::de::Error::custom)
+                let whole: Whole<'_> = serde_json::from_str(text)?;
+                let died = whole.died();
+                let list = if whole.messages.0.is_empty() { whole.traj } else { whole.messages };
+                tell(list.0.into_iter().map(|message| (line, message)), died, told).map_err(serde::de::Error::custom)
             })?;
             told.faults(faults);
             return Ok(());
@@ -58,25 +66,42 @@ impl Trace for Chat {
             Err(_) => BTreeMap::from([("messages".to_owned(), serde_json::from_str(document).map_err(|e| SourceError::broken(&e))?)]),
         };
         let list = LISTS.iter().find_map(|list| outline.get(*list));
-        let info: Value = outline.get("info").and_then(|info| serde_json::from_str(info.get()).ok()).unwrap_or_default();
-        tell(list.map(|list| items(&mut Lines::of(document), list)).unwrap_or_default(), &info, told)
+        let info: Object<Info<'_>> = outline.get("info").and_then(|info| serde_json::from_str(info.get()).ok()).unwrap_or_default();
+        let mut lines = Lines::of(document);
+        let messages = list.map(|list| elements(list)).unwrap_or_default();
+        tell(messages.into_iter().map(|raw| (lines.of_part(raw.get()), serde_json::from_str(raw.get()).unwrap_or_default())), Info::died(&info), told)
     }
 }
 
 /// A conversation that stands in one line: read at once, as no part of it has another place.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Whole {
-    messages: Value,
-    traj: Value,
-    info: Value,
+struct Whole<'a> {
+    #[serde(borrow)]
+    messages: List<Message<'a>>,
+    #[serde(borrow)]
+    traj: List<Message<'a>>,
+    #[serde(borrow)]
+    info: Object<Info<'a>>,
 }
 
-impl Whole {
-    fn items(&mut self, line: u32) -> Vec<Item> {
-        let list = if self.messages.is_null() { &mut self.traj } else { &mut self.messages };
-        let Value::Array(list) = list.take() else { return Vec::new() };
-        list.into_iter().zip(0..).map(|(value, at)| Item { line, at, value }).collect()
+/// What a harness says of a conversation.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Info<'a> {
+    #[serde(borrow)]
+    error: Text<'a>,
+}
+
+impl Whole<'_> {
+    fn died(&self) -> bool {
+        Info::died(&self.info)
+    }
+}
+
+impl Info<'_> {
+    fn died(info: &Object<Self>) -> bool {
+        info.0.as_ref().is_some_and(|info| !info.error.is_empty())
     }
 }
 
@@ -90,15 +115,15 @@ fn is_message(value: &Value) -> bool {
     known && (value.get("content").is_some() || value.get("tool_calls").is_some())
 }
 
-/// One conversation.
-fn tell(items: Vec<Item>, info: &Value, told: &mut Told<'_>) -> Result<(), SourceError> {
+/// One conversation: its messages, each with its line, and whether the harness recorded an error.
+fn tell<'a>(messages: impl Iterator<Item = (u32, Object<Message<'a>>)>, died: bool, told: &mut Told<'_>) -> Result<(), SourceError> {
     let tale = told.begin("", OWNER)?;
     let mut conversation = Conversation::default();
-    for item in items {
-        tale.at(item.line, Some(item.at));
-        conversation.tell(&item, tale);
+    for (at, (line, message)) in (0..).zip(messages) {
+        tale.at(line, Some(at));
+        conversation.tell(&message.0.unwrap_or_default(), tale);
     }
-    if !text(info, "error").is_empty() {
+    if died {
         tale.ends(Cause::Error, "the harness recorded an error");
     }
     Ok(())
@@ -113,26 +138,24 @@ pub(super) struct Conversation {
 
 impl Conversation {
     /// One message.
-    pub(super) fn tell(&mut self, item: &Item, tale: &mut Tale) {
-        let message = &item.value;
-        let said = content(message.get("content").unwrap_or(&Value::Null));
-        match text(message, "role") {
-            "user" if ends_the_talk(&said) => {}
-            "user" => tale.asked(&said),
-            "assistant" => self.assistant(message, &said, tale),
+    pub(super) fn tell(&mut self, message: &Message<'_>, tale: &mut Tale) {
+        let said = &*message.content;
+        match &*message.role {
+            "user" if ends_the_talk(said) => {}
+            "user" => tale.asked(said),
+            "assistant" => self.assistant(message, said, tale),
             "tool" | "function" => {
-                let id = self.answered(text(message, "tool_call_id"), text(message, "name"));
-                let flagged = message.get("error").and_then(Value::as_bool).unwrap_or_default();
-                let outcome = if flagged { Outcome::Failed } else { outcome_of(&said) };
-                tale.returned(&id, outcome, &said);
+                let id = self.answered(&message.tool_call_id, &message.name);
+                let outcome = if &*message.error == "true" { Outcome::Failed } else { outcome_of(said) };
+                tale.returned(&id, outcome, said);
             }
             _ => {}
         }
     }
 
-    fn assistant(&mut self, message: &Value, said: &str, tale: &mut Tale) {
-        let calls = message.get("tool_calls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let legacy = message.get("function_call").filter(|call| call.is_object());
+    fn assistant(&mut self, message: &Message<'_>, said: &str, tale: &mut Tale) {
+        let calls = || message.tool_calls.0.iter().filter_map(|call| call.0.as_ref());
+        let legacy = message.function_call.0.as_ref();
         match () {
             () if stock::is_error(said) => tale.failed(OWNER, said),
             () if stock::is_limit(said) => {
@@ -140,29 +163,23 @@ impl Conversation {
                 tale.ends(Cause::TurnLimit, "a framework said in the agent's place that a limit was reached");
             }
             () if !said.trim().is_empty() => tale.said_as(OWNER, said, Form::Text, finish(message)),
-            () if calls.is_empty() && legacy.is_none() => {
-                let thought = !text(message, "reasoning_content").is_empty();
-                let refusal = text(message, "refusal");
-                tale.said_as(OWNER, refusal, if thought { Form::ReasoningOnly } else { Form::Text }, finish(message));
+            () if calls().next().is_none() && legacy.is_none() => {
+                let thought = !message.reasoning_content.is_empty();
+                tale.said_as(OWNER, &message.refusal, if thought { Form::ReasoningOnly } else { Form::Text }, finish(message));
             }
             () => {}
         }
-        for call in calls {
-            // The name and the arguments stand in `function`, or beside the id.
-            self.call(text(call, "id"), call.get("function").unwrap_or(call), tale);
-        }
+        calls().for_each(|call| self.call(&call.id, call, tale));
         if let Some(call) = legacy {
             self.call("", call, tale);
         }
     }
 
-    fn call(&mut self, id: &str, function: &Value, tale: &mut Tale) {
+    fn call(&mut self, id: &str, call: &Call<'_>, tale: &mut Tale) {
         self.calls += 1;
         let id = if id.trim().is_empty() { format!("call {} of the conversation", self.calls) } else { id.to_owned() };
-        let name = text(function, "name");
-        let args = function.get("arguments").map(super::tale::args_text).unwrap_or_default();
-        self.open.push((id.clone(), name.to_owned()));
-        tale.called(OWNER, &id, name, &args);
+        tale.called(OWNER, &id, call.name(), call.arguments());
+        self.open.push((id, call.name().to_owned()));
     }
 
     /// The call that a result answers: by its id, else the oldest open one by its tool, else the oldest open one.
@@ -177,8 +194,8 @@ impl Conversation {
     }
 }
 
-fn finish(message: &Value) -> Finish {
-    match text(message, "finish_reason") {
+fn finish(message: &Message<'_>) -> Finish {
+    match &*message.finish_reason {
         "length" | "max_tokens" => Finish::Length,
         "content_filter" => Finish::ContentFilter,
         _ => Finish::Stop,

@@ -40,13 +40,17 @@ pub struct Item {
 
 /// The elements of a list, in order; blank where it is no list.
 pub fn items<'a>(lines: &mut Lines<'a>, list: &'a RawValue) -> Vec<Item> {
-    let elements: Vec<&RawValue> = serde_json::from_str(list.get()).unwrap_or_default();
     let item = |(at, raw): (usize, &&RawValue)| {
         let line = lines.of_part(raw.get());
         let value = serde_json::from_str(raw.get()).unwrap_or_default();
         Item { line, at: u32::try_from(at).unwrap_or(u32::MAX), value }
     };
-    elements.iter().enumerate().map(item).collect()
+    elements(list).iter().enumerate().map(item).collect()
+}
+
+/// The elements of a list as they stand; blank where it is no list.
+pub(super) fn elements(list: &RawValue) -> Vec<&RawValue> {
+    serde_json::from_str(list.get()).unwrap_or_default()
 }
 
 /// The text of a field; blank where it has none.

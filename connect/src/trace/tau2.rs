@@ -2,10 +2,11 @@
 //!
 //! Rewards and what the evaluation says stand in the same files. They are labels, and are not read.
 
-use super::chat::Conversation;
-use super::document::{Item, Lines, items, text};
+use super::chat::{Conversation, Message};
+use super::document::{Lines, items, text};
 use super::{Head, OWNER, Source, SourceError, Tale, Told, Trace};
 use countersign_core::Cause;
+use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -34,7 +35,7 @@ fn simulation(document: &str, told: &mut Told<'_>) -> Result<(), SourceError> {
     let mut conversation = Conversation::default();
     for item in outline.get("messages").map(|list| items(&mut lines, list)).unwrap_or_default() {
         tale.at(item.line, Some(item.at));
-        message(&item, &mut conversation, tale);
+        message(&item.value, &mut conversation, tale);
     }
     let reason = outline.get("termination_reason").and_then(|r| serde_json::from_str::<String>(r.get()).ok());
     ended(&reason.unwrap_or_default(), tale);
@@ -59,8 +60,9 @@ fn events(source: &mut Source, told: &mut Told<'_>) -> Result<(), SourceError> {
         match (event.event_type, event.payload) {
             ("agent_response" | "user_response" | "message_observed", Some(payload)) => {
                 let facts: Value = serde_json::from_str(payload.get())?;
-                let value = facts.pointer("/runtime_trace/message/raw").cloned().unwrap_or_default();
-                message(&Item { line, at: 0, value }, &mut conversation, tale);
+                if let Some(raw) = facts.pointer("/runtime_trace/message/raw") {
+                    message(raw, &mut conversation, tale);
+                }
             }
             ("simulation_end", Some(payload)) => {
                 let facts: Value = serde_json::from_str(payload.get())?;
@@ -75,16 +77,11 @@ fn events(source: &mut Source, told: &mut Told<'_>) -> Result<(), SourceError> {
 }
 
 /// One message; the simulated user's own calls and their results are no work of the agent's.
-fn message(item: &Item, conversation: &mut Conversation, tale: &mut Tale) {
+fn message(value: &Value, conversation: &mut Conversation, tale: &mut Tale) {
     let users = |m: &Value| text(m, "requestor") == "user" || text(m, "role") == "user" && m.get("tool_calls").is_some_and(Value::is_array);
-    match item.value.get("tool_messages").and_then(Value::as_array) {
-        Some(several) => {
-            for one in several.iter().filter(|m| !users(m)) {
-                conversation.tell(&Item { line: item.line, at: item.at, value: one.clone() }, tale);
-            }
-        }
-        None if users(&item.value) => {}
-        None => conversation.tell(item, tale),
+    let several = value.get("tool_messages").and_then(Value::as_array);
+    for one in several.map_or(std::slice::from_ref(value), Vec::as_slice).iter().filter(|m| !users(m)) {
+        conversation.tell(&Message::deserialize(one).unwrap_or_default(), tale);
     }
 }
 
