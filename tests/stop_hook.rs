@@ -81,6 +81,37 @@ fn a_sub_agent_is_ruled_on_by_its_own_transcript() {
 }
 
 #[test]
+fn transcripts_of_sub_agents_are_read_beside_that_of_their_session() {
+    let got = |id: &str| {
+        let mut line = line("user", json!([{"type": "tool_result", "tool_use_id": "t", "content": "Mended."}]));
+        line["toolUseResult"] = json!({"status": "completed", "agentId": id});
+        line
+    };
+    let task = line("assistant", json!([{"type": "tool_use", "id": "t", "name": "Task", "input": {}}]));
+    let session = Session::of(&[line("user", json!("Mend it.")), task, got("a1"), line("assistant", json!("Mended."))]);
+    let beside = session.0.path().join("session/subagents");
+    std::fs::create_dir_all(&beside).expect("a folder");
+    let own = |lines: &[Value]| {
+        let side = |l: &Value| {
+            let mut line = l.clone();
+            line["isSidechain"] = json!(true);
+            format!("{line}\n")
+        };
+        std::fs::write(beside.join("agent-a1.jsonl"), lines.iter().map(side).collect::<String>()).expect("written");
+    };
+    own(&good());
+    silent(&session.asks("Stop", json!({})));
+    // One that is at work, or of which nobody was told, tells of itself by itself.
+    std::fs::copy(beside.join("agent-a1.jsonl"), beside.join("agent-b2.jsonl")).expect("copied");
+    std::fs::write(beside.join("agent-c3.jsonl"), "no session\n").expect("written");
+    silent(&session.asks("Stop", json!({})));
+    let mut error = line("assistant", json!("API Error: 500"));
+    error["isApiErrorMessage"] = json!(true);
+    own(&[line("user", json!("Mend it.")), error]);
+    assert!(blocked(&session.asks("Stop", json!({}))).contains("work_done"));
+}
+
+#[test]
 fn a_task_that_is_not_done_is_told_by_the_exit_status() {
     let answer = Session::of(&bad()).asks("TaskCompleted", json!({"task_id": "t1", "task_subject": "mend"}));
     assert_eq!((answer.status, &answer.stdout), (2, &None));

@@ -101,18 +101,18 @@ impl Witness {
     /// An agent called a tool. Returns the tool run.
     pub fn call(&mut self, said: &ForeignCall<'_>) -> Option<NodeId> {
         let activation = self.agent(said.agent)?;
-        let call = Call {
-            name: said.name.into(),
-            args: said.args.into(),
-            label: (!said.id.trim().is_empty()).then(|| said.id.trim().into()),
-            declared: said.declared,
-            step: said.step.and_then(|s| self.step(s)),
-            reads: said.reads.and_then(|r| self.names.replies.get(r).copied()),
-        };
-        let reply = self.replied(activation, "", Finish::ToolCalls, Box::new([call]), None)?;
-        let run = NodeId(reply.0 + 1);
-        self.names.calls.entry(said.id.trim().into()).or_default().push(run);
-        Some(run)
+        self.called(activation, said)
+    }
+
+    /// A sub-agent that has begun called a tool; `child` is the id under which it did. Returns the tool run.
+    pub fn child_called(&mut self, child: &str, said: &ForeignCall<'_>) -> Option<NodeId> {
+        match self.names.children.get(child).copied() {
+            Some(activation) => self.called(activation, said),
+            None => {
+                self.unknown("sub-agent", child);
+                None
+            }
+        }
     }
 
     /// A call has a result. A second one changes nothing and is kept as late, unless the first said that the

@@ -64,10 +64,10 @@ fn findings_name_their_line_and_their_item() {
         json!({"role": "assistant", "content": "Gone."})
     );
     let report = read(&text).expect("a chat");
-    assert_eq!(report.verdicts[0].places, [[Place { line: 3, item: Some(1) }]]);
+    assert_eq!(report.verdicts[0].places, [[Place { line: 3, item: Some(1), beside: None }]]);
     // A document of one line still says which message.
     let one_line = chat(json!([{"role": "user", "content": "Go."}, call, {"role": "assistant", "content": "Gone."}]));
-    assert_eq!(read(&one_line).expect("a chat").verdicts[0].places, [[Place { line: 1, item: Some(1) }]]);
+    assert_eq!(read(&one_line).expect("a chat").verdicts[0].places, [[Place { line: 1, item: Some(1), beside: None }]]);
 }
 
 #[test]

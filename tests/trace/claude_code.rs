@@ -2,7 +2,7 @@
 
 use super::{accepted, lines, refused, verdict};
 use crate::scratch::Scratch;
-use countersign_connect::trace::{Audit, Verdict, session_of};
+use countersign_connect::trace::{Audit, Looks, Verdict, session_of};
 use countersign_core::Policy;
 use serde_json::{Value, json};
 
@@ -212,7 +212,8 @@ fn with_sub_agent(session: &[Value], own: &[Value]) -> (Verdict, usize) {
     // Of the program itself: it belongs to no call, and nobody waits for it.
     std::fs::write(beside.join("agent-acompact-b2.jsonl"), lines(own)).expect("written");
     assert_eq!(session_of(&beside.join("agent-a1.jsonl")), Some(folder.path().join("s.jsonl")));
-    let mut report = Audit::new(Policy::default()).file(&folder.path().join("s.jsonl")).expect("it is read");
+    let mut report =
+        Audit::new(Policy::default()).looking(Looks { graph: true, words: false }).file(&folder.path().join("s.jsonl")).expect("it is read");
     assert_eq!(report.verdicts.len(), 1);
     (report.verdicts.remove(0), report.faults.len())
 }
@@ -237,6 +238,40 @@ fn transcripts_of_sub_agents_belong_to_their_session() {
     let silent = [asked("Find it."), said("Found.")];
     assert_eq!(missing(&silent, &begun), ["sub_agents_done"]);
     assert_eq!(missing(&silent, &ended), ["replies_reconciled"]);
+}
+
+#[test]
+fn what_a_sub_agent_did_stands_under_its_node_with_its_own_lines() {
+    let side = |l: Value| with(l, "isSidechain", json!(true));
+    let got = with(result("t", "It is here."), "toolUseResult", json!({"status": "completed", "agentId": "a1"}));
+    let session = [asked("Find it."), call("t", "Task", json!({"prompt": "find"})), got, said("Found.")];
+    // Its own call has the id of its session's, and its newest change failed: that is for its session to judge.
+    let own = [
+        side(asked("find")),
+        side(call("t", "Grep", json!({}))),
+        side(result("t", "here")),
+        side(call("x", "Edit", json!({}))),
+        side(failed("x", "no")),
+        side(said("It is here.")),
+    ];
+    let (verdict, _) = with_sub_agent(&session, &own);
+    assert!(verdict.is_final() && verdict.unplaced.is_empty());
+    assert_eq!(verdict.beside, ["agent-a1.jsonl"]);
+    let graph = verdict.graph.expect("it was asked for");
+    assert_eq!(graph.nodes.len(), verdict.node_places.len());
+    let at = |line: u32| {
+        graph.nodes.iter().zip(&verdict.node_places).filter(|(_, p)| p.beside == Some(0) && p.line == line).map(|(n, _)| n).collect::<Vec<_>>()
+    };
+    let grep = at(2).into_iter().find(|n| n.label.contains("Grep")).expect("its call");
+    assert!(at(4).iter().any(|n| n.label.contains("Edit")));
+    // The way from its call leads to where it began, which stands in the session.
+    let mut reached = vec![grep.id];
+    while let Some(edge) = graph.edges.iter().find(|e| reached.contains(&e.from) && !reached.contains(&e.to)) {
+        reached.push(edge.to);
+    }
+    let sub_agent = graph.nodes.iter().find(|n| n.label.contains("sub-agent")).expect("its node");
+    assert!(reached.contains(&sub_agent.id));
+    assert_eq!(verdict.node_places[sub_agent.id.0 as usize].beside, None);
 }
 
 #[test]

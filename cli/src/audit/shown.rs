@@ -54,7 +54,8 @@ fn findings(out: &mut impl Write, name: &str, verdict: &Verdict) -> Result<()> {
     for (finding, places) in verdict.decision.missing_checks.iter().zip(&verdict.places) {
         writeln!(out, "  {}: {}", finding.check, finding.message)?;
         for place in places.iter().take(PLACES_MAX) {
-            writeln!(out, "    {name}:{}", at(place))?;
+            let beside = place.beside.and_then(|file| verdict.beside.get(file as usize));
+            writeln!(out, "    {}:{}", beside.map_or(name, String::as_str), at(place))?;
         }
         if places.len() > PLACES_MAX {
             writeln!(out, "    and {} more", places.len() - PLACES_MAX)?;

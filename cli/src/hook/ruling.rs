@@ -2,9 +2,10 @@
 
 use super::payload::{Event, Payload};
 use countersign::Policy;
-use countersign_connect::trace::{Audit, OWNER, Source, Tale, Verdict};
+use countersign_connect::trace::{Audit, OWNER, Source, SourceError, Tale, Verdict};
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Longest transcript that is read.
@@ -21,25 +22,37 @@ pub(super) struct Missing {
     pub(super) lines: Vec<u32>,
 }
 
-/// Rules on the transcript, and on what the payload says beside it. The error is in words for the user.
+/// Rules on the transcript, on those of sub-agents beside it, and on what the payload says. The error is in words for
+/// the user.
 pub(super) fn rule(payload: &Payload) -> Result<Vec<Missing>, String> {
-    let source = open(payload).map_err(|why| format!("the transcript is not ruled on: {why}"))?;
-    let report = Audit::new(Policy::default()).read_then("session", source, |tale| tell(payload, tale));
-    let report = report.map_err(|why| format!("the transcript is not ruled on: {why}"))?;
-    let Some(verdict) = report.verdicts.last() else { return Err("the transcript is not ruled on: it holds no trace".into()) };
+    let mut limits = Limits { bytes: TRANSCRIPT_BYTES_MAX, until: Instant::now() + TRANSCRIPT_TIME_MAX };
+    let not_ruled_on = |why: String| format!("the transcript is not ruled on: {why}");
+    let source = limits.open(&payload.transcript).map_err(|why| not_ruled_on(why.to_string()))?;
+    let mut beside = |path: &Path| limits.open(path);
+    let report = Audit::new(Policy::default()).read_beside("session", source, &payload.transcript, &mut beside, |tale| tell(payload, tale));
+    let report = report.map_err(|why| not_ruled_on(why.to_string()))?;
+    let Some(verdict) = report.verdicts.last() else { return Err(not_ruled_on("it holds no trace".into())) };
     Ok(missing(payload, verdict))
 }
 
-/// A regular file of a bearable size: a pipe would make the host wait, and a link may point anywhere.
-fn open(payload: &Payload) -> Result<Source, String> {
-    let meta = payload.transcript.symlink_metadata().map_err(|why| why.to_string())?;
-    match () {
-        () if !meta.is_file() => return Err("it is not a regular file".into()),
-        () if meta.len() > TRANSCRIPT_BYTES_MAX => return Err(format!("it is longer than {TRANSCRIPT_BYTES_MAX} bytes")),
-        () => {}
+/// What is left of the bytes and the time that all transcripts of one payload may take.
+struct Limits {
+    bytes: u64,
+    until: Instant,
+}
+
+impl Limits {
+    /// A regular file of a bearable size: a pipe would make the host wait, and a link may point anywhere.
+    fn open(&mut self, path: &Path) -> Result<Source, SourceError> {
+        let meta = path.symlink_metadata()?;
+        let refused = |why: String| Err(io::Error::other(why).into());
+        match () {
+            () if !meta.is_file() => return refused("it is not a regular file".into()),
+            () if meta.len() > self.bytes => return refused(format!("it is longer than {} bytes", self.bytes)),
+            () => self.bytes -= meta.len(),
+        }
+        Source::of(Timed { inner: File::open(path)?, until: self.until })
     }
-    let file = File::open(&payload.transcript).map_err(|why| why.to_string())?;
-    Source::of(Timed { inner: file, until: Instant::now() + TRANSCRIPT_TIME_MAX }).map_err(|why| why.to_string())
 }
 
 /// A reader that gives up.
@@ -75,11 +88,11 @@ fn missing(payload: &Payload, verdict: &Verdict) -> Vec<Missing> {
 }
 
 /// Whether a finding is for the agent to mend at this point. A call that is open, a person who has to decide and a
-/// provider that failed are not. In the middle of a turn there are no last words to rule on.
+/// provider that failed are not, nor is a sub-agent that tells by itself when it has ended. In the middle of a turn there are no last words to rule on.
 fn concerns(event: Event, check: &str) -> bool {
     match check {
         "background_done" | "last_work_ok" | "work_done" => true,
-        "candidate_text" | "candidate_last" | "candidate_whole" | "replies_reconciled" | "plan_settled" => event != Event::TaskCompleted,
+        "candidate_text" | "candidate_last" | "candidate_whole" | "plan_settled" => event != Event::TaskCompleted,
         _ => false,
     }
 }

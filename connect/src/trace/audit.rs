@@ -60,7 +60,7 @@ impl Audit {
     /// Reads a file, and the transcripts of sub-agents that its format keeps beside it.
     pub fn file(&self, path: &Path) -> Result<Report, SourceError> {
         let id = path.file_stem().unwrap_or_default().to_string_lossy();
-        self.read_beside(&id, Source::open(path)?, Some(path), |_| ())
+        self.read_beside(&id, Source::open(path)?, path, &mut |beside| Source::open(beside), |_| ())
     }
 
     /// Reads a source. `id` names the trace where the trace does not name itself.
@@ -70,16 +70,34 @@ impl Audit {
 
     /// Reads a source, and tells what is known beside it before the gate is asked about its last trace.
     pub fn read_then(&self, id: &str, source: Source, then: impl FnOnce(&mut Tale)) -> Result<Report, SourceError> {
-        self.read_beside(id, source, None, then)
+        self.read_with(id, source, |_, _| (), then)
     }
 
-    fn read_beside(&self, id: &str, mut source: Source, path: Option<&Path>, then: impl FnOnce(&mut Tale)) -> Result<Report, SourceError> {
+    /// As `read_then`, of a source that stands at `path`: the transcripts of sub-agents beside it are opened by `open`.
+    pub fn read_beside(
+        &self,
+        id: &str,
+        source: Source,
+        path: &Path,
+        open: &mut dyn FnMut(&Path) -> Result<Source, SourceError>,
+        then: impl FnOnce(&mut Tale),
+    ) -> Result<Report, SourceError> {
+        let sub_agents =
+            |format: &dyn Trace, told: &mut Told<'_>| format.sub_agents(path).iter().for_each(|beside| told.sub_agent(beside, open(beside)));
+        self.read_with(id, source, sub_agents, then)
+    }
+
+    fn read_with(
+        &self,
+        id: &str,
+        mut source: Source,
+        before: impl FnOnce(&dyn Trace, &mut Told<'_>),
+        then: impl FnOnce(&mut Tale),
+    ) -> Result<Report, SourceError> {
         let mended = source.settle()?;
         let format = self.format(&mut source)?;
         let mut told = Told { audit: self, id, tale: None, sub_agents: Vec::new(), verdicts: Vec::new(), faults: mended };
-        for transcript in path.map(|path| format.sub_agents(path)).unwrap_or_default() {
-            told.sub_agent(&transcript);
-        }
+        before(format, &mut told);
         format.read(&mut source, &mut told)?;
         if let Some(tale) = told.tale.as_mut() {
             then(tale);
@@ -140,13 +158,14 @@ impl Told<'_> {
     }
 
     /// A transcript of a sub-agent. What cannot be read of it is a fault of the trace, with its name.
-    fn sub_agent(&mut self, transcript: &Path) {
+    fn sub_agent(&mut self, transcript: &Path, opened: Result<Source, SourceError>) {
         let name = transcript.file_name().unwrap_or_default().to_string_lossy();
-        let report = Source::open(transcript).and_then(|source| self.audit.read(&name, source));
+        let mut calls = Vec::new();
+        let report = opened.and_then(|source| self.audit.read_then(&name, source, |tale| calls = tale.calls()));
         match report {
             Ok(report) => {
                 self.faults.extend(report.faults.into_iter().map(|f| Fault { why: format!("`{name}`: {}", f.why), ..f }));
-                self.sub_agents.extend(report.verdicts.last().map(|verdict| SubAgent::of(transcript, verdict)));
+                self.sub_agents.extend(report.verdicts.last().map(|verdict| SubAgent::of(transcript, verdict, calls)));
             }
             Err(why) => self.fault(Fault { line: 0, why: format!("`{name}`: {why}") }),
         }

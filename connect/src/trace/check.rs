@@ -14,7 +14,7 @@ pub use words_kept::WordsKept;
 pub use work_done::WorkDone;
 
 use countersign_core::ledger::ToolRun;
-use countersign_core::{CallKind, Event, Finding, Gate, Ledger, NodeId, Outcome, RunState, View};
+use countersign_core::{CallKind, Event, Finding, Gate, Ledger, NodeId, Outcome, RunState, Via, View};
 
 /// The kind of a note that keeps the exit status of a command that did not exit with 0.
 pub const EXIT_STATUS: &str = "exit_status";
@@ -35,7 +35,13 @@ pub fn gate() -> Gate {
 
 /// Calls that counted as work, oldest first: runs of tools that are more than bookkeeping.
 fn work(ledger: &Ledger) -> impl DoubleEndedIterator<Item = &ToolRun> {
-    ledger.tool_runs().iter().filter(|run| run.declared.kind == CallKind::Run && run.declared.evidence)
+    own(ledger).filter(|run| run.declared.kind == CallKind::Run && run.declared.evidence)
+}
+
+/// Calls that no sub-agent made inside its own task: whoever gave the task reads what came of it.
+fn own(ledger: &Ledger) -> impl DoubleEndedIterator<Item = &ToolRun> {
+    let inner = |run: &ToolRun| ledger.activation(run.activation).is_some_and(|by| matches!(by.via, Via::Child | Via::Call(_)));
+    ledger.tool_runs().iter().filter(move |run| !inner(run))
 }
 
 /// Whether a call was made and failed. A command that exited with a status other than 0 ran, and told something.

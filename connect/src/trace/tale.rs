@@ -2,11 +2,14 @@
 
 use super::check::{AVOWED, COLLEAGUES};
 use super::speech::{Avowal, Owed, avowals, avows, owed};
-use super::sub_agents::SubAgent;
+use super::sub_agents::{InnerCall, SubAgent};
 use super::tool::declared;
 use super::verdict::{Looks, Verdict};
+use countersign_core::ledger::ToolRun;
 use countersign_core::witness::{ForeignCall, ForeignCandidate, Witness};
-use countersign_core::{AppendError, CallKind, Cause, Declared, Finish, Form, Gate, ModeRules, NodeId, Outcome, Policy, ReplyExtra, RunStarted};
+use countersign_core::{
+    AppendError, CallKind, Cause, Declared, Finish, Form, Gate, ModeRules, NodeId, Outcome, Policy, ReplyExtra, RunStarted, RunState,
+};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -21,6 +24,9 @@ pub struct Place {
     /// The element of the document's list of messages, steps or events, from 0, where it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item: Option<u32>,
+    /// Which of the files beside the trace's own, where it is one of those: see [`Verdict::beside`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beside: Option<u32>,
 }
 
 /// The agent whose words would be the answer, where a trace has one agent and gives it no name.
@@ -41,6 +47,8 @@ pub struct Tale {
     handed_in: Option<String>,
     /// Those whose transcripts stand in files of their own.
     pub(super) sub_agents: Vec<SubAgent>,
+    /// Names of the files in which they stand.
+    pub(super) beside: Vec<String>,
     /// Whether agents speak to one another here.
     colleagues: bool,
     /// Whether the request itself is about data that are made up.
@@ -72,6 +80,7 @@ impl Tale {
             jobs: Vec::new(),
             handed_in: None,
             sub_agents: Vec::new(),
+            beside: Vec::new(),
             colleagues: false,
             make_up: false,
         })
@@ -90,8 +99,13 @@ impl Tale {
 
     /// Where what is told from here on stands.
     pub fn at(&mut self, line: u32, item: Option<u32>) {
+        self.stands(Place { line, item, beside: None });
+    }
+
+    /// As `at`; returns where what was told before stood.
+    pub(super) fn stands(&mut self, place: Place) -> Place {
         self.mark();
-        self.place = Place { line, item };
+        std::mem::replace(&mut self.place, place)
     }
 
     /// Tells the witness something that has no word of its own here.
@@ -263,7 +277,23 @@ impl Tale {
             self.place = place;
             self.tell(|w| w.stopped(cause, &why));
         }
-        Verdict::of(&self.witness, &self.places, looks)
+        Verdict::of(&self.witness, &self.places, self.beside, looks)
+    }
+
+    /// Calls of this trace, with their places: for the tale of which it is a part.
+    pub(super) fn calls(&self) -> Vec<InnerCall> {
+        let ledger = self.witness.run().ledger();
+        let place = |run: &ToolRun| self.places.get((ledger.data(run.id)?.seq as usize).saturating_sub(1)).copied();
+        let outcome = |run: &ToolRun| match run.state {
+            RunState::Settled(outcome) => Some(outcome),
+            RunState::Background => Some(Outcome::Completed),
+            _ => None,
+        };
+        let call = |run: &ToolRun| {
+            let name = ledger.call(run)?.name.clone();
+            Some(InnerCall { line: place(run)?.line, name, declared: run.declared, outcome: outcome(run) })
+        };
+        ledger.tool_runs().iter().filter_map(call).collect()
     }
 
     /// Every event that was told since belongs to the place that is told from.

@@ -1,6 +1,6 @@
 //! Where what is told belongs: names become nodes, by position where a name does not say.
 
-use super::{Refused, Witness};
+use super::{ForeignCall, Refused, Witness};
 use crate::event::{Call, Event, Finish, Outcome, ReplyExtra, Via};
 use crate::ledger::{Ledger, RunState, target};
 use crate::node::{NodeId, ROOT, Str};
@@ -62,6 +62,22 @@ impl Witness {
         let saw = u32::try_from(saw).unwrap_or(u32::MAX);
         let newest = self.put(Event::ModelReplied { activation, saw, finish, text: text.into(), calls, extra })?;
         Some(NodeId(newest.0.saturating_sub(count)))
+    }
+
+    /// A reply of one call; returns the tool run.
+    pub(super) fn called(&mut self, activation: NodeId, said: &ForeignCall<'_>) -> Option<NodeId> {
+        let call = Call {
+            name: said.name.into(),
+            args: said.args.into(),
+            label: (!said.id.trim().is_empty()).then(|| said.id.trim().into()),
+            declared: said.declared,
+            step: said.step.and_then(|s| self.step(s)),
+            reads: said.reads.and_then(|r| self.names.replies.get(r).copied()),
+        };
+        let reply = self.replied(activation, "", Finish::ToolCalls, Box::new([call]), None)?;
+        let run = NodeId(reply.0 + 1);
+        self.names.calls.entry(said.id.trim().into()).or_default().push(run);
+        Some(run)
     }
 
     pub(super) fn start_job(&mut self, owner: Option<&str>, call: Option<NodeId>, what: &str) -> Option<NodeId> {

@@ -3,7 +3,7 @@
 //! A look that finds nothing tells something, and so does a command's exit status: neither counts as a failure here.
 //! Handing over to a person after one is an honest end.
 
-use super::{exited, failed, finding};
+use super::{exited, failed, finding, own};
 use countersign_core::ledger::ToolRun;
 use countersign_core::{CallKind, Check, Effect, Finding, Outcome, RunState, View};
 
@@ -17,7 +17,7 @@ impl Check for LastWorkOk {
 
     fn examine(&self, view: &View<'_>) -> Result<Option<Finding>, String> {
         let exited = exited(view.ledger);
-        let newest = view.ledger.tool_runs().iter().rfind(|run| counts(run) && ran(run));
+        let newest = own(view.ledger).rfind(|run| counts(run) && ran(run));
         let Some(last) = newest.filter(|run| run.declared.effect != Effect::Read && failed(run, &exited)) else { return Ok(None) };
         let message = "the newest work failed, and nothing was done after it";
         Ok(Some(finding(view, self.name(), &[last.id], message, "try again or another way, or say that it could not be done and why")))
