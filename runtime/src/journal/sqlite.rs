@@ -13,6 +13,7 @@ mod fault;
 mod places;
 mod read;
 mod recent;
+mod room;
 mod schema;
 mod slip;
 mod write;
