@@ -7,15 +7,18 @@
 //! | [`projection`] | what the readers of runs see without folding a log: summary, message, process details |
 //! | [`chain`] | the hash chain that shows whether a stored log was torn or tampered with |
 //! | [`tail`] | the events of a run as they come, whoever drives it |
+//! | [`peers`] | what processes that share a journal know of one another |
 
 pub mod chain;
 pub mod memory;
+pub mod peers;
 pub mod projection;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 pub mod tail;
 
 pub use memory::MemoryJournal;
+pub use peers::Peers;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteJournal;
 
@@ -96,6 +99,11 @@ pub trait Journal: Send + Sync {
 
     /// The whole of an output of which a model was shown a part.
     async fn kept(&self, run: &str, call: NodeId) -> Result<Option<Str>, JournalError>;
+
+    /// The other processes that begin, drive and take up the same runs. `None` where it is for one process.
+    fn peers(&self) -> Option<&dyn Peers> {
+        None
+    }
 }
 
 /// The whole log of a run, as a journal has it. Empty where there is no such run.

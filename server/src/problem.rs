@@ -77,7 +77,7 @@ impl Problem {
             Self::NotJson(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Refused(_) | Self::Build(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::Conflict(_) | Self::Drive(DriveError::Ended(_) | DriveError::Unfit { .. }) => StatusCode::CONFLICT,
+            Self::Conflict(_) | Self::Drive(DriveError::Ended(_) | DriveError::Driven(_) | DriveError::Unfit { .. }) => StatusCode::CONFLICT,
             Self::Busy(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Leaving => StatusCode::SERVICE_UNAVAILABLE,
             Self::Journal(_) | Self::Drive(_) => StatusCode::INTERNAL_SERVER_ERROR,

@@ -4,6 +4,7 @@
 mod desk;
 mod fit;
 mod order;
+mod others;
 
 pub use order::{Order, Profiles};
 
@@ -16,7 +17,7 @@ use crate::redact::Redactor;
 use crate::state::Bounds;
 use countersign::journal::projection::{RunQuery, RunSummary};
 use countersign::live::Command;
-use countersign::{Handle, Journal, Labels, LiveRun, NodeId, Run, Runner, Str};
+use countersign::{DriveError, Handle, Journal, JournalError, Labels, LiveRun, NodeId, Run, Runner, Str};
 use dashmap::DashMap;
 use desk::Slot;
 use serde_json::Value;
@@ -126,7 +127,8 @@ impl Runs {
         Ok(arguments.to_string().into())
     }
 
-    /// Says something to a run. One that is under way here reads it; one that is parked is taken up with it.
+    /// Says something to a run. One that is under way here reads it, one that another process drives is sent it, and one
+    /// that is parked is taken up with it.
     pub async fn tell(self: &Arc<Self>, run: &RunSummary, commands: Vec<Command>) -> Result<(), Problem> {
         let slot = self.slot(&run.run);
         let mut handle = slot.handle.lock().await;
@@ -140,7 +142,7 @@ impl Runs {
         if handle.is_some() && unheard.is_empty() {
             return Ok(());
         }
-        self.take_up(&slot, &mut handle, run, unheard).await
+        self.take_up_or_post(&slot, &mut handle, run, unheard).await
     }
 
     /// Takes a run up again that nobody drives: parked, or left behind by a process that died.
@@ -148,8 +150,13 @@ impl Runs {
         self.tell(run, Vec::new()).await
     }
 
-    /// Takes up every run whose process died under it. Parked ones stay parked. Says how many there were.
+    /// Takes up every run whose process died under it. Parked ones stay parked. Says how many there were. Where others
+    /// share the journal, that is found out by and by instead.
     pub async fn recover(self: &Arc<Self>) -> Result<usize, Problem> {
+        if self.journal.peers().is_some() {
+            self.attend_to_others();
+            return Ok(0);
+        }
         let query = RunQuery { status: Some(countersign::Status::InProgress), most: self.most, ..RunQuery::default() };
         let left = self.journal.list(&query).await?;
         let mut taken = 0;
@@ -226,6 +233,22 @@ impl Runs {
         Ok(())
     }
 
+    /// Takes a run up with what was said to it; where another process was quicker, that one is told.
+    async fn take_up_or_post(
+        self: &Arc<Self>,
+        slot: &Arc<Slot>,
+        at: &mut Option<Handle>,
+        run: &RunSummary,
+        said: Vec<Command>,
+    ) -> Result<(), Problem> {
+        match (self.take_up(slot, at, run, said.clone()).await, self.journal.peers()) {
+            (Err(Problem::Drive(DriveError::Driven(_) | DriveError::Journal(JournalError::Stale { .. }))), Some(others)) if !said.is_empty() => {
+                Ok(others.post(&run.run, &said).await?)
+            }
+            (done, _) => done,
+        }
+    }
+
     /// Sees a run to its end, or to where it parks. What was said to it meanwhile and not read takes it up again.
     fn supervise(self: &Arc<Self>, slot: Arc<Slot>, live: LiveRun, from: u32) {
         self.at_work.fetch_add(1, Ordering::SeqCst);
@@ -255,7 +278,7 @@ impl Runs {
 
     async fn take_up_unread(self: &Arc<Self>, slot: &Arc<Slot>, at: &mut Option<Handle>, run: &Str, unread: Vec<Command>) {
         let taken = match self.journal.summary(run).await {
-            Ok(Some(summary)) => self.take_up(slot, at, &summary, unread).await,
+            Ok(Some(summary)) => self.take_up_or_post(slot, at, &summary, unread).await,
             Ok(None) => Ok(()),
             Err(why) => Err(why.into()),
         };

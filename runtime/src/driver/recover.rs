@@ -77,17 +77,37 @@ impl Driver {
         }
     }
 
-    /// Folds a run's log and goes on where it stands.
+    /// Folds a run's log and goes on where it stands, unless another process that is alive drives it. The taking up is
+    /// in the journal by then, with what was said: who fails here has said nothing.
     pub(crate) async fn resume(
         parts: Arc<Parts>,
         run: &str,
         commands: Vec<Command>,
         limits: Option<Limits>,
     ) -> Result<(Box<Self>, Arc<Shared>), DriveError> {
+        let journal = parts.journal.clone();
+        let Some(peers) = journal.peers() else { return Self::stored(parts, run, commands, limits).await };
+        if !peers.claim(run).await? {
+            let known = journal.summary(run).await?.is_some();
+            return Err(if known { DriveError::Driven(run.into()) } else { DriveError::UnknownRun(run.into()) });
+        }
+        let taken = Self::stored(parts, run, commands, limits).await;
+        if taken.is_err() {
+            // Where that fails as well, it is over with this process.
+            let _ = peers.release(run).await;
+        }
+        taken
+    }
+
+    /// As the journal has it, and with what is said in it.
+    async fn stored(parts: Arc<Parts>, run: &str, commands: Vec<Command>, limits: Option<Limits>) -> Result<(Box<Self>, Arc<Shared>), DriveError> {
         let (run, written) = Self::read(&parts, run).await?;
         let images = request::images_of(&*parts.journal, run.ledger().started()).await?;
         let (mut driver, shared) = Self::go_on_from(parts, run, written, commands, limits)?;
         driver.images = Some(images.into()).filter(|images: &Arc<[_]>| !images.is_empty());
+        if !driver.flush_now()? {
+            driver.flush().await?;
+        }
         Ok((driver, shared))
     }
 
