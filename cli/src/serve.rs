@@ -2,13 +2,13 @@
 
 use crate::GOOD;
 use crate::config::Config;
+use crate::place::Place;
 use anyhow::Context;
 use clap::Args;
-use countersign::{Journal, SqliteJournal};
 use countersign_server::{Redactor, Server, Token};
+use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 use tracing_subscriber::fmt::MakeWriter;
 
 /// Where, and with what.
@@ -20,6 +20,10 @@ pub struct ServeArgs {
     /// The folder in which runs are kept.
     #[arg(long, default_value = "countersign-data", value_name = "DIR")]
     pub data: PathBuf,
+    /// Keeps runs elsewhere: in a file, or in a database that several servers share, as `postgres://...`. A password is
+    /// better kept in the variable.
+    #[arg(long, env = "COUNTERSIGN_JOURNAL", hide_env_values = true, value_name = "FILE|DSN")]
+    pub journal: Option<Place>,
     /// The file that says who works with what; `countersign init` writes one.
     #[arg(long, default_value = "countersign.toml", value_name = "FILE")]
     pub config: PathBuf,
@@ -41,8 +45,10 @@ pub fn run(args: &ServeArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
 async fn serve(args: &ServeArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
     let name = args.config.display().to_string();
     let text = std::fs::read_to_string(&args.config).with_context(|| format!("`{name}` cannot be read; `countersign init` writes one"))?;
-    std::fs::create_dir_all(&args.data).with_context(|| format!("the folder `{}` cannot be made", args.data.display()))?;
-    let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open(args.data.join("runs.db"))?);
+    let place = place(args)?;
+    // Held until the end.
+    let _alone = alone(&place)?;
+    let journal = place.open().await?;
     let assembled = Config::assemble(&name, &text, Some(journal.clone())).await?;
     let (tokens, made) = tokens(args)?;
     let server = Server::new(journal).profile("default", &assembled.runner);
@@ -58,6 +64,30 @@ async fn serve(args: &ServeArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
     out.flush()?;
     server.serve(told_to_end()).await;
     Ok(GOOD)
+}
+
+/// Where runs are kept.
+fn place(args: &ServeArgs) -> anyhow::Result<Place> {
+    if let Some(place) = &args.journal {
+        return Ok(place.clone());
+    }
+    std::fs::create_dir_all(&args.data).with_context(|| format!("the folder `{}` cannot be made", args.data.display()))?;
+    Ok(Place::File(args.data.join("runs.db")))
+}
+
+/// Sees to it that one server works with a file: two would take up each other's runs. A database knows its own servers.
+fn alone(place: &Place) -> anyhow::Result<Option<File>> {
+    let Place::File(path) = place else { return Ok(None) };
+    let mut lock = path.clone().into_os_string();
+    lock.push(".serve");
+    let file = File::create(&lock).with_context(|| format!("`{}` cannot be made", lock.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => {
+            anyhow::bail!("another server works with `{place}`; end it, or let both share a database (`--journal postgres://...`)")
+        }
+        Err(TryLockError::Error(why)) => Err(why).with_context(|| format!("`{}` cannot be locked", lock.display())),
+    }
 }
 
 /// The operator's tokens; or one that is made here, with its secret.

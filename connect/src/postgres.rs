@@ -36,8 +36,8 @@ mod write;
 pub use schema::SCHEMA;
 
 use async_trait::async_trait;
-use countersign::journal::chain::Chain;
 use countersign::journal::Peers;
+use countersign::journal::chain::Chain;
 use countersign::journal::projection::{Message, Retold, RunQuery, RunSummary};
 use countersign::{Batch, Journal, JournalError, NodeId, Record, Str};
 use ears::{Ears, Listener};

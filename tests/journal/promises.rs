@@ -266,7 +266,8 @@ pub async fn two_drivers_on_one_run_are_not_possible_after_a_crash(place: &dyn P
     let (first, second) = tokio::join!(go_on(&one), go_on(&two));
     let ends = [first, second];
     let finals = ends.iter().filter(|end| end.as_ref().is_ok_and(|r| r.final_response.is_some())).count();
-    let stale = |end: &&Result<_, _>| matches!(end, Err(DriveError::Journal(JournalError::Stale { .. }) | DriveError::Ended(_) | DriveError::Driven(_)));
+    let stale =
+        |end: &&Result<_, _>| matches!(end, Err(DriveError::Journal(JournalError::Stale { .. }) | DriveError::Ended(_) | DriveError::Driven(_)));
     assert_eq!((finals, ends.iter().filter(stale).count()), (1, 1));
     let log = journal::read_all(&*one, "a").await.unwrap();
     assert_eq!(log.iter().filter(|r| matches!(r.event, Event::Decided { scope: ROOT, .. })).count(), 1);

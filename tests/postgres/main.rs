@@ -7,6 +7,7 @@
 //! | [`writers`] | many writers, pools and processes; what is told to whom |
 //! | [`lost`] | connections and servers that are gone in the middle of an append, and processes in the middle of a run |
 //! | [`servers`] | two servers on one database: any shows and steers any run, and none takes one up that another drives |
+//! | [`program`] | the program's commands on a database |
 //! | [`refused`] | what cannot be opened, read or written, in which words |
 //! | [`damage`] | what was changed from outside is found, and a key keeps a forger out |
 //! | [`kept`] | schemas of older and newer versions; what is forgotten, and what never is |
@@ -28,6 +29,7 @@ mod lost;
 #[path = "../journal/promises.rs"]
 #[macro_use]
 mod promises;
+mod program;
 mod proxy;
 mod refused;
 mod server;

@@ -1,6 +1,7 @@
 //! Two servers on one database. Each shows and steers every run; a run is driven by one of them at a time.
 
 use crate::http::Client;
+use crate::proxy::Proxy;
 use crate::server::Schema;
 use countersign::testing::ScriptedModel;
 use countersign::transcript::replies;
@@ -9,6 +10,7 @@ use countersign_connect::postgres::{PostgresJournal, PostgresOptions};
 use countersign_server::{Server, Token};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{Semaphore, oneshot};
 
 const ANN: &str = "ann-0123456789abcdef";
@@ -215,4 +217,23 @@ fn what_a_server_that_is_gone_has_left_behind_is_taken_up() {
         assert_eq!(count(&log, |event| matches!(event, Event::Crashed)), 1);
         b.leave().await;
     });
+}
+
+#[tokio::test]
+async fn a_database_that_is_away_is_said_to_be_and_nothing_of_it_is_told() {
+    let (schema, hold) = (Schema::new().await, Arc::new(Semaphore::new(1)));
+    let proxy = Proxy::to(&schema.dsn).await;
+    let options = PostgresOptions { patience: Duration::from_millis(300), ..schema.options() };
+    let one = One::on(&schema.by(proxy.address), options, &hold).await;
+    let run = one.start("look").await;
+    one.rest(&run).await;
+    proxy.close();
+    schema.kill_connections().await;
+    for path in [format!("/api/runs/{run}"), "/api/runs".to_owned()] {
+        let away = one.client.get(&path).await;
+        assert_eq!((away.status, &*away.problem()), (503, "the journal cannot be reached at the moment; try again"));
+    }
+    let begun = one.client.post("/api/runs", &json!({ "task": "look" })).await;
+    assert_eq!(begun.status, 503, "{}", begun.text());
+    one.leave().await;
 }
