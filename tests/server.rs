@@ -6,6 +6,7 @@ mod exits;
 mod http;
 mod metrics;
 mod page;
+mod park;
 mod restart;
 mod steer;
 mod stream;

@@ -17,7 +17,7 @@ use crate::redact::Redactor;
 use crate::state::Bounds;
 use countersign::journal::projection::{RunQuery, RunSummary};
 use countersign::live::Command;
-use countersign::{DriveError, Handle, Journal, JournalError, Labels, LiveRun, NodeId, Run, Runner, Str};
+use countersign::{Cause, DriveError, Handle, Journal, JournalError, Labels, LiveRun, NodeId, Run, Runner, Str};
 use dashmap::DashMap;
 use desk::Slot;
 use serde_json::Value;
@@ -202,6 +202,18 @@ impl Runs {
         }
     }
 
+    /// Has every run that is under way stand still where it is, so that whoever comes next goes on with it.
+    pub async fn park(&self) {
+        let slots: Vec<_> = self.slots.iter().map(|slot| slot.clone()).collect();
+        for slot in slots {
+            if let Some(handle) = slot.handle.lock().await.as_ref() {
+                // One that has just ended does not hear it.
+                let _ = handle.tell(Command::Pause { why: "the server was shut down".into() });
+            }
+        }
+        self.drain().await;
+    }
+
     fn may_begin(&self) -> Result<(), Problem> {
         if self.leaving.load(Ordering::SeqCst) {
             return Err(Problem::Leaving);
@@ -242,7 +254,9 @@ impl Runs {
         said: Vec<Command>,
     ) -> Result<(), Problem> {
         match (self.take_up(slot, at, run, said.clone()).await, self.journal.peers()) {
-            (Err(Problem::Drive(DriveError::Driven(_) | DriveError::Journal(JournalError::Stale { .. }))), Some(others)) if !said.is_empty() => {
+            (Err(Problem::Leaving | Problem::Drive(DriveError::Driven(_) | DriveError::Journal(JournalError::Stale { .. }))), Some(others))
+                if !said.is_empty() =>
+            {
                 Ok(others.post(&run.run, &said).await?)
             }
             (done, _) => done,
@@ -257,6 +271,7 @@ impl Runs {
             let run = live.id().clone();
             let result = live.result().await;
             match &result {
+                Ok(result) if result.run.ledger().totals().stop == Some(Cause::Pause) => {}
                 Ok(result) => runs.metrics.rested(&result.run, from),
                 Err(why) => tracing::error!(run = &*run, %why, "a run's driver has stopped; the run can be taken up again"),
             }

@@ -63,4 +63,9 @@ pub enum Command {
         /// By whom.
         by: Str,
     },
+    /// The process leaves: what is under way is abandoned, and the run waits for whoever takes it up.
+    Pause {
+        /// Why, in words.
+        why: Str,
+    },
 }
