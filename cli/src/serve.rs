@@ -5,10 +5,12 @@ use crate::config::Config;
 use crate::place::Place;
 use anyhow::Context;
 use clap::Args;
+use countersign_server::state::Bounds;
 use countersign_server::{Redactor, Server, Token};
 use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 use tracing_subscriber::fmt::MakeWriter;
 
 /// Where, and with what.
@@ -34,12 +36,19 @@ pub struct ServeArgs {
     /// A name under which the server is asked, beside `localhost` and addresses. May be given again.
     #[arg(long, value_name = "NAME")]
     pub host: Vec<String>,
+    /// How long runs may go on once the server is told to end. What is not done by then goes on at the next start.
+    #[arg(long, value_parser = humantime::parse_duration, default_value = "10s", value_name = "TIME")]
+    pub drain: Duration,
 }
 
 /// Serves until it is told to end, by SIGTERM or Ctrl-C.
 pub fn run(args: &ServeArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
     tracing_subscriber::fmt().with_writer(Struck::default()).with_ansi(false).init();
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(serve(args, out))
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let done = runtime.block_on(serve(args, out));
+    // A tool that cannot be interrupted holds nobody up.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    done
 }
 
 async fn serve(args: &ServeArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
@@ -51,18 +60,19 @@ async fn serve(args: &ServeArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
     let journal = place.open().await?;
     let assembled = Config::assemble(&name, &text, Some(journal.clone())).await?;
     let (tokens, made) = tokens(args)?;
-    let server = Server::new(journal).profile("default", &assembled.runner);
+    let server = Server::new(journal).profile("default", &assembled.runner).bounds(Bounds { drain: args.drain, ..Bounds::default() });
     let server = args.host.iter().fold(server, |server, host| server.host(host));
     let server = tokens.into_iter().fold(server, Server::token).bind(&args.addr).await?;
+    let end = told_to_end()?;
     writeln!(out, "listening at http://{}", server.addr())?;
     if let Some(secret) = made {
         writeln!(out, "token: {secret}")?;
     }
     if server.recovered() > 0 {
-        writeln!(out, "{} runs whose process had died go on", server.recovered())?;
+        writeln!(out, "{} runs that were under way go on", server.recovered())?;
     }
     out.flush()?;
-    server.serve(told_to_end()).await;
+    server.serve(end).await;
     Ok(GOOD)
 }
 
@@ -106,23 +116,22 @@ fn tokens(args: &ServeArgs) -> anyhow::Result<(Vec<Token>, Option<String>)> {
     Ok((tokens, None))
 }
 
+/// SIGTERM or Ctrl-C. Listened for from now on, so that none is missed by the time that it is waited for.
 #[cfg(unix)]
-async fn told_to_end() {
+fn told_to_end() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
-    match signal(SignalKind::terminate()) {
-        Ok(mut terminated) => {
-            tokio::select! {
-                _ = terminated.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
+    let (mut terminated, mut interrupted) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = terminated.recv() => {}
+            _ = interrupted.recv() => {}
         }
-        Err(_) => drop(tokio::signal::ctrl_c().await),
-    }
+    })
 }
 
 #[cfg(not(unix))]
-async fn told_to_end() {
-    drop(tokio::signal::ctrl_c().await);
+fn told_to_end() -> std::io::Result<impl Future<Output = ()>> {
+    Ok(async { drop(tokio::signal::ctrl_c().await) })
 }
 
 /// The error output, without secrets.
