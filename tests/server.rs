@@ -1,6 +1,8 @@
 //! Runs over HTTP, over loopback: what is on the wire, how streams go on, what people can do, and who may do it.
 
 mod access;
+mod batches;
+mod chat;
 mod entry;
 mod exits;
 mod http;

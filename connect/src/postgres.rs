@@ -17,6 +17,7 @@
 //! | `read` | logs with their chain, and the lines of runs |
 //! | `ears` | who waits for news of which run |
 //! | `peers` | which process has which run, and what is said to runs of others |
+//! | `queues` | tasks that were accepted and have not begun |
 //! | `session` | connections that are made again when they are lost |
 //! | `schema` | the tables, and how an older schema comes to have them |
 //! | `retain` | runs that are forgotten once they are old |
@@ -26,6 +27,7 @@ mod append;
 mod ears;
 mod peers;
 mod place;
+mod queues;
 mod read;
 mod retain;
 mod schema;
@@ -36,9 +38,9 @@ mod write;
 pub use schema::SCHEMA;
 
 use async_trait::async_trait;
-use countersign::journal::Peers;
 use countersign::journal::chain::Chain;
 use countersign::journal::projection::{Message, Retold, RunQuery, RunSummary};
+use countersign::journal::{Peers, Queues};
 use countersign::{Batch, Journal, JournalError, NodeId, Record, Str};
 use ears::{Ears, Listener};
 use read::Reader;
@@ -169,6 +171,11 @@ impl PostgresJournal {
         }
     }
 
+    /// A row that holds something else than it should.
+    fn strange(&self, why: &tokio_postgres::Error) -> JournalError {
+        self.door().place.unreadable(why.to_string())
+    }
+
     fn looked_at(&self) -> JournalError {
         JournalError::ReadOnly { place: self.door().place.name(), why: "it was opened to be looked at".into() }
     }
@@ -229,6 +236,10 @@ impl Journal for PostgresJournal {
 
     async fn kept(&self, run: &str, call: NodeId) -> Result<Option<Str>, JournalError> {
         self.reader.kept(run, call).await
+    }
+
+    fn queues(&self) -> Option<&dyn Queues> {
+        self.queue.as_ref().map(|_| -> &dyn Queues { self })
     }
 
     fn peers(&self) -> Option<&dyn Peers> {

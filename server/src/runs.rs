@@ -7,6 +7,7 @@ mod order;
 mod others;
 
 pub use order::{Order, Profiles};
+pub(crate) use others::LOOK;
 
 use crate::access::{Who, random_name};
 use crate::hub::{Follow, Hub, Reader};
@@ -17,7 +18,7 @@ use crate::redact::Redactor;
 use crate::state::Bounds;
 use countersign::journal::projection::{RunQuery, RunSummary};
 use countersign::live::Command;
-use countersign::{Cause, DriveError, Handle, Journal, JournalError, Labels, LiveRun, NodeId, Run, Runner, Str};
+use countersign::{Cause, DriveError, Handle, Journal, JournalError, Labels, LiveRun, NodeId, Request, Run, Runner, Str};
 use dashmap::DashMap;
 use desk::Slot;
 use serde_json::Value;
@@ -76,6 +77,12 @@ impl Runs {
 
     /// Starts a run. Whoever starts one, and for whatever purpose, starts it here.
     pub async fn start(self: &Arc<Self>, who: &Who, order: Order) -> Result<RunSummary, Problem> {
+        let id = format!("run-{}", random_name().map_err(Problem::Busy)?);
+        self.start_as(&id, who, order).await
+    }
+
+    /// As `start`, under a name that nobody else may give.
+    pub(crate) async fn start_as(self: &Arc<Self>, id: &str, who: &Who, order: Order) -> Result<RunSummary, Problem> {
         self.may_begin()?;
         self.starts.start(who)?;
         let (profile, runner) = self.profiles.choose(&order)?;
@@ -83,20 +90,19 @@ impl Runs {
             Some(asked) => runner.under(asked.tighten(runner.policy())?)?,
             None => runner.clone(),
         };
-        let id = format!("run-{}", random_name().map_err(Problem::Busy)?);
         let labels = Labels {
             conversation: order.conversation.clone(),
             message: order.message.clone(),
             owner: Some(who.0.clone()),
             profile: Some(profile.clone()),
         };
-        let live = runner.start_as(&id, order.task.as_str(), labels).await?;
+        let live = runner.start_as(id, Request { task: order.task.into(), images: order.images }, labels).await?;
         let handle = live.handle();
         let slot = self.slot(live.id());
         *slot.handle.lock().await = Some(handle.clone());
         self.supervise(slot, live, 0);
         handle.beyond(0).await;
-        self.owned(who, &id).await
+        self.owned(who, id).await
     }
 
     /// A run, for whoever owns it. Another's is not there.
@@ -214,8 +220,13 @@ impl Runs {
         self.drain().await;
     }
 
+    /// Whether nothing new begins.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.leaving.load(Ordering::SeqCst)
+    }
+
     fn may_begin(&self) -> Result<(), Problem> {
-        if self.leaving.load(Ordering::SeqCst) {
+        if self.is_leaving() {
             return Err(Problem::Leaving);
         }
         let at_work = self.at_work();

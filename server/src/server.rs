@@ -129,6 +129,7 @@ impl Server {
         let runs = Runs::new(self.journal, self.profiles, self.redactor, &self.bounds);
         let state = AppState::new(runs, self.tokens, self.hosts, self.bounds);
         let recovered = state.runs().recover().await?;
+        state.batches().recover(state.runs()).await?;
         Ok(Bound { listener, local, state, recovered })
     }
 }

@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 /// Puts the tables back to how the first version made them.
 const FIRST_SCHEMA: &str = "
     ALTER TABLE runs DROP COLUMN ended_ms, DROP COLUMN driver;
-    DROP TABLE posts;
+    DROP TABLE posts, queues;
     DROP VIEW living;
     UPDATE journal SET version = 1";
 

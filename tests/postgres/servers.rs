@@ -237,3 +237,31 @@ async fn a_database_that_is_away_is_said_to_be_and_nothing_of_it_is_told() {
     assert_eq!(begun.status, 503, "{}", begun.text());
     one.leave().await;
 }
+
+/// The first server is gone with half of its batch: the second goes on with the rest.
+#[test]
+fn a_batch_goes_on_elsewhere() {
+    let runtime = || tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let (gone, here) = (runtime(), runtime());
+    here.block_on(async {
+        let (schema, hold) = (Schema::new().await, Arc::new(Semaphore::new(0)));
+        let (dsn, options) = (schema.dsn.clone(), schema.options());
+        let first = hold.clone();
+        let a = gone.spawn(async move { One::on(&dsn, options, &first).await }).await.unwrap();
+        let b = One::on(&schema.dsn, schema.options(), &hold).await;
+        let tasks = json!({ "tasks": [{ "task": "look" }, { "task": "look" }, { "task": "look" }], "concurrency": 1 });
+        let batch = a.client.post("/api/batches", &tasks).await.json()["batch"].as_str().unwrap().to_owned();
+        b.until(&format!("{batch}-1"), |event| matches!(event, Event::ModelReplied { .. })).await;
+        let path = format!("/api/batches/{batch}");
+        assert_eq!(b.client.get(&path).await.json()["tasks"][1], json!({}), "it is known everywhere");
+        gone.shutdown_background();
+        hold.add_permits(3);
+        for n in 1..=3 {
+            let run = format!("{batch}-{n}");
+            b.until(&run, |event| matches!(event, Event::Decided { decision, .. } if decision.finalized)).await;
+        }
+        let standing = b.client.get(&path).await.json();
+        assert_eq!(standing["settled"], true, "{standing:#}");
+        b.leave().await;
+    });
+}

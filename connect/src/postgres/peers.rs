@@ -82,7 +82,7 @@ impl Peers for PostgresJournal {
     }
 
     async fn posted(&self) -> Result<Vec<(Str, Command)>, JournalError> {
-        let strange = |why: tokio_postgres::Error| self.door().place.unreadable(why.to_string());
+        let strange = |why: tokio_postgres::Error| self.strange(&why);
         let (mut posts, mut ids) = (Vec::new(), Vec::new());
         for row in self.reader.line.ask(Query::Take, &[&self.driver]).await? {
             ids.push(row.try_get::<_, i64>(0).map_err(strange)?);

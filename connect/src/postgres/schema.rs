@@ -54,7 +54,8 @@ const ENDS: &str = "
     UPDATE runs SET ended_ms = changed_ms WHERE status IN ('completed', 'failed', 'cancelled');
     CREATE INDEX runs_by_end ON runs (ended_ms) WHERE ended_ms IS NOT NULL;";
 
-/// Which process has a run that is under way, what is said to runs of others, and who is alive. No index is over who has a
+/// Which process has a run that is under way, what is said to runs of others, tasks that have not begun, and who is alive.
+/// No index is over who has a
 /// run: it changes with appends. Runs under way from before it are nobody's.
 const PEERS: &str = "
     ALTER TABLE runs ADD COLUMN driver bigint;
@@ -65,6 +66,7 @@ const PEERS: &str = "
         token bigint NOT NULL UNIQUE,
         body text NOT NULL
     );
+    CREATE TABLE queues (name text PRIMARY KEY, driver bigint, body text NOT NULL);
     CREATE VIEW living AS SELECT classid::bigint << 32 | objid::bigint AS driver FROM pg_locks
         WHERE locktype = 'advisory' AND objsubid = 1 AND granted
             AND database = (SELECT oid FROM pg_database WHERE datname = current_database());";

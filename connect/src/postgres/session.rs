@@ -2,7 +2,7 @@
 
 use super::ears::Ears;
 use super::place::{Place, Trouble};
-use super::{append, peers, read};
+use super::{append, peers, queues, read};
 use countersign::JournalError;
 use futures_util::future::try_join_all;
 use futures_util::stream::poll_fn;
@@ -148,10 +148,18 @@ pub(super) enum Query {
     Take,
     /// What was handed out.
     Drop,
+    /// Keeps a queue.
+    Keep,
+    /// What a queue says.
+    Queue,
+    /// Takes queues of processes that are gone.
+    Inherit,
+    /// A queue is worked off.
+    Done,
 }
 
 impl Query {
-    const ALL: [(Self, &'static str); 13] = [
+    const ALL: [(Self, &'static str); 17] = [
         (Self::Append, append::APPEND),
         (Self::Stand, append::STAND),
         (Self::Log, read::LOG),
@@ -165,6 +173,10 @@ impl Query {
         (Self::Post, peers::POST),
         (Self::Take, peers::TAKE),
         (Self::Drop, peers::DROP),
+        (Self::Keep, queues::KEEP),
+        (Self::Queue, queues::QUEUE),
+        (Self::Inherit, queues::INHERIT),
+        (Self::Done, queues::DONE),
     ];
 }
 

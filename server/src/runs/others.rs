@@ -8,12 +8,11 @@ use countersign::live::Command;
 use countersign::{DriveError, Str};
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// How often it is looked for runs that were left behind. One that is so twice is taken up: a process whose connection
 /// was lost for a moment is not gone.
-const LOOK: Duration = Duration::from_secs(2);
+pub(crate) const LOOK: Duration = Duration::from_secs(2);
 
 /// Most runs that are taken up at one look.
 const LOOK_MAX: usize = 1_000;
@@ -27,7 +26,7 @@ impl Runs {
 
     /// Hands on what others say to runs of this process.
     async fn deliver(self: Arc<Self>) {
-        while let Some(others) = self.journal.peers().filter(|_| !self.leaving.load(Ordering::SeqCst)) {
+        while let Some(others) = self.journal.peers().filter(|_| !self.is_leaving()) {
             let posts = others.posted().await.unwrap_or_else(|why| {
                 tracing::warn!(%why, "what other servers say cannot be read");
                 Vec::new()
@@ -71,7 +70,7 @@ impl Runs {
     /// Takes up what others have left behind.
     async fn look_after(self: Arc<Self>) {
         let (mut seen, mut refused) = (HashSet::<Str>::new(), HashSet::<Str>::new());
-        while let Some(others) = self.journal.peers().filter(|_| !self.leaving.load(Ordering::SeqCst)) {
+        while let Some(others) = self.journal.peers().filter(|_| !self.is_leaving()) {
             let left = others.left_behind(LOOK_MAX).await.unwrap_or_else(|why| {
                 tracing::warn!(%why, "runs that were left behind cannot be looked for");
                 Vec::new()
