@@ -11,7 +11,11 @@ use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// Where, and with what.
 #[derive(Args, Debug)]
@@ -39,16 +43,54 @@ pub struct ServeArgs {
     /// How long runs may go on once the server is told to end. What is not done by then goes on at the next start.
     #[arg(long, value_parser = humantime::parse_duration, default_value = "10s", value_name = "TIME")]
     pub drain: Duration,
+    /// Sends spans to this OpenTelemetry collector, or to where the variables `OTEL_EXPORTER_OTLP_*` say.
+    #[cfg(feature = "otlp")]
+    #[arg(long, value_name = "URL")]
+    pub otlp: Option<String>,
 }
 
 /// Serves until it is told to end, by SIGTERM or Ctrl-C.
 pub fn run(args: &ServeArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
-    tracing_subscriber::fmt().with_writer(Struck::default()).with_ansi(false).init();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let listening = runtime.block_on(async { listen(args) })?;
     let done = runtime.block_on(serve(args, out));
+    listening.end();
     // A tool that cannot be interrupted holds nobody up.
     runtime.shutdown_timeout(Duration::from_secs(1));
     done
+}
+
+/// Whoever hears what the server says of itself.
+struct Listening {
+    #[cfg(feature = "otlp")]
+    spans: Option<countersign_connect::otlp::Spans>,
+}
+
+impl Listening {
+    fn end(self) {
+        #[cfg(feature = "otlp")]
+        if let Some(Err(why)) = self.spans.map(countersign_connect::otlp::Spans::close) {
+            tracing::warn!(%why, "spans were left");
+        }
+    }
+}
+
+/// What it says goes to the error output, and spans to a collector, where there is one.
+fn listen(args: &ServeArgs) -> anyhow::Result<Listening> {
+    let said = tracing_subscriber::fmt::layer().with_writer(Struck::default()).with_ansi(false).with_filter(LevelFilter::INFO);
+    let all = tracing_subscriber::registry().with(said);
+    #[cfg(feature = "otlp")]
+    {
+        let spans = countersign_connect::otlp::Spans::open(args.otlp.as_deref())?;
+        all.with(spans.as_ref().map(countersign_connect::otlp::Spans::layer)).init();
+        Ok(Listening { spans })
+    }
+    #[cfg(not(feature = "otlp"))]
+    {
+        let _ = args;
+        all.init();
+        Ok(Listening {})
+    }
 }
 
 async fn serve(args: &ServeArgs, out: &mut dyn Write) -> anyhow::Result<u8> {

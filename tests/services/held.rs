@@ -66,16 +66,23 @@ fn answer(stream: &TcpStream, gate: &(Mutex<bool>, Condvar), tell: &Sender<()>) 
     let _ = stream.write_all(said.as_bytes());
 }
 
+/// The body of a request, as text.
 fn question(stream: &TcpStream) -> String {
+    String::from_utf8_lossy(&body(stream).1).replace(": ", ":")
+}
+
+/// The head and the body of a request.
+pub fn body(stream: &TcpStream) -> (String, Vec<u8>) {
     let mut lines = BufReader::new(stream);
-    let (mut length, mut line) = (0, String::new());
+    let (mut length, mut line, mut head) = (0, String::new(), String::new());
     while lines.read_line(&mut line).is_ok_and(|read| read > 2) {
         if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
             length = value.trim().parse().expect("a length is a number");
         }
+        head += &line;
         line.clear();
     }
     let mut body = vec![0; length];
     lines.read_exact(&mut body).expect("the body comes whole");
-    String::from_utf8_lossy(&body).replace(": ", ":")
+    (head, body)
 }

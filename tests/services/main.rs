@@ -18,6 +18,7 @@
 //! | [`mcp`] | tools of three MCP servers: terms, progress, cancelling, death |
 //! | [`odd`] | an MCP server with bad manners: late answers, tools that change in mid-run |
 //! | [`openapi`] | the server's API is as `/openapi.json` says, as schemathesis finds |
+//! | [`otlp`] | spans, as they arrive at a collector |
 //! | [`pages`] | pages: what is fetched, cut and refused |
 //!
 //! | module | what it starts |
@@ -40,6 +41,7 @@ mod modes;
 mod new_user;
 mod odd;
 mod openapi;
+mod otlp;
 mod pages;
 mod providers;
 mod serve;

@@ -10,16 +10,16 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// The program, once it listens.
-struct Serving {
+pub struct Serving {
     child: Child,
     at: String,
     token: String,
 }
 
 impl Serving {
-    fn start(folder: &Path) -> Self {
+    pub fn start(folder: &Path, variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_serves"));
-        command.current_dir(folder).args(["--addr", "127.0.0.1:0", "--data", "data", "--drain", "0s"]);
+        command.current_dir(folder).args(["--addr", "127.0.0.1:0", "--data", "data", "--drain", "0s"]).envs(variables.iter().copied());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("it starts");
         let mut lines = BufReader::new(child.stdout.take().expect("its output can be read")).lines();
         let mut after = |mark: &str| {
@@ -32,7 +32,7 @@ impl Serving {
     }
 
     /// Asks, and reads all of the answer.
-    fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> String {
+    pub fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> String {
         let mut stream = TcpStream::connect(&self.at).expect("it listens");
         let body = body.map(Value::to_string).unwrap_or_default();
         let head = format!("{method} {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\nconnection: close\r\n", self.at, self.token);
@@ -43,7 +43,7 @@ impl Serving {
         answer
     }
 
-    fn json(&self, method: &str, path: &str, body: Option<&Value>) -> Value {
+    pub fn json(&self, method: &str, path: &str, body: Option<&Value>) -> Value {
         let answer = self.ask(method, path, body);
         let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
         // In chunks, where its length was not known.
@@ -51,7 +51,7 @@ impl Serving {
         serde_json::from_str(&body).unwrap_or_else(|why| panic!("{why}: {answer}"))
     }
 
-    fn end(mut self, signal: &str) -> ExitStatus {
+    pub fn end(mut self, signal: &str) -> ExitStatus {
         let sent = Command::new("kill").args([&format!("-{signal}"), &self.child.id().to_string()]).status();
         assert!(sent.expect("there is `kill`").success());
         self.child.wait().expect("it ends")
@@ -62,13 +62,13 @@ fn ended_in_the_middle(signal: &str) -> Vec<Value> {
     let (folder, model) = (tempfile::tempdir().expect("a folder"), Held::start());
     let file = STARTER.replace("http://127.0.0.1:11434/v1", &model.url);
     std::fs::write(folder.path().join("countersign.toml"), file).expect("it can be written");
-    let first = Serving::start(folder.path());
+    let first = Serving::start(folder.path(), &[]);
     let run = first.json("POST", "/api/runs", Some(&json!({ "task": "What is in the folder?" })))["run"].as_str().expect("a name").to_owned();
     model.asked.recv().expect("it gets so far");
     let ended = first.end(signal);
     assert_eq!(ended.success(), signal != "KILL", "{ended}");
     model.release();
-    let second = Serving::start(folder.path());
+    let second = Serving::start(folder.path(), &[]);
     second.ask("GET", &format!("/api/runs/{run}/stream?until=rest"), None);
     let card = second.json("GET", &format!("/api/runs/{run}"), None);
     assert_eq!((&card["status"], &card["message"]["content"]), (&json!("completed"), &json!(ANSWER)), "{card:#}");
@@ -101,7 +101,7 @@ fn a_run_goes_on_after_its_server_was_killed() {
 fn a_second_server_on_the_same_folder_is_refused() {
     let (folder, model) = (tempfile::tempdir().expect("a folder"), Held::start());
     std::fs::write(folder.path().join("countersign.toml"), STARTER.replace("http://127.0.0.1:11434/v1", &model.url)).expect("it can be written");
-    let first = Serving::start(folder.path());
+    let first = Serving::start(folder.path(), &[]);
     let mut second = Command::new(env!("CARGO_BIN_EXE_serves"));
     let refused = second.current_dir(folder.path()).args(["--addr", "127.0.0.1:0", "--data", "data"]).output().expect("it can be run");
     let said = String::from_utf8_lossy(&refused.stderr);
