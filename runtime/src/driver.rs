@@ -280,6 +280,7 @@ impl Driver {
             // Nobody has hold of the run, so nobody can begin to listen. Whoever has a line to it asks whether it has ended.
             return;
         }
+        self.shared.tip.set_pending(seq(self.run.ledger().open().tools.len()));
         self.shared.tip.set(Tip { seq: seq(self.written), ended });
     }
 

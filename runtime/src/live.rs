@@ -51,6 +51,8 @@ pub(crate) enum Preview {
 #[derive(Default)]
 pub(crate) struct TipCell {
     seq: AtomicU32,
+    /// Tool runs without an outcome.
+    pending: AtomicU32,
     ended: AtomicBool,
     /// Whether anybody has ever listened.
     heard: AtomicBool,
@@ -67,6 +69,11 @@ impl TipCell {
         if self.heard.load(Ordering::SeqCst) {
             self.moved.notify_waiters();
         }
+    }
+
+    /// Says how many tool runs have no outcome. Wakes nobody.
+    pub(crate) fn set_pending(&self, pending: u32) {
+        self.pending.store(pending, Ordering::Relaxed);
     }
 
     pub(crate) fn has_ended(&self) -> bool {
@@ -240,6 +247,11 @@ impl Handle {
     pub async fn beyond(&self, after: u32) -> Tip {
         self.shared.tip.beyond(after).await;
         self.shared.tip.get()
+    }
+
+    /// How many tool runs had no outcome when the driver last wrote: wanted, waiting for a person, or under way.
+    pub fn pending_tools(&self) -> u32 {
+        self.shared.tip.pending.load(Ordering::Relaxed)
     }
 
     /// Says something to the run. Handed back once the handle was closed: then nobody would read it.

@@ -22,6 +22,7 @@ use countersign::{Cause, DriveError, Handle, Journal, JournalError, Labels, Live
 use dashmap::DashMap;
 use desk::Slot;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::sync::Notify;
@@ -73,6 +74,12 @@ impl Runs {
     /// How many runs are under way.
     pub fn at_work(&self) -> usize {
         self.at_work.load(Ordering::SeqCst)
+    }
+
+    /// Tool runs without an outcome, of each run that is under way here.
+    pub fn pending(&self) -> HashMap<Str, u32> {
+        let driven = |slot: &Slot| slot.handle.try_lock().ok()?.as_ref().map(Handle::pending_tools);
+        self.slots.iter().filter_map(|slot| Some((slot.key().clone(), driven(&slot)?))).collect()
     }
 
     /// Starts a run. Whoever starts one, and for whatever purpose, starts it here.
