@@ -15,13 +15,15 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
 const RUNS: usize = 64;
-const CALLS: usize = 20;
+
+/// Calls of each run: as many as one filling of the write-ahead log has room for, and several times as many.
+const CALLS: &[usize] = &[20, 100];
 
 /// Lengths for which the size of a file is measured.
 const LENGTHS: &[usize] = &[10, 100, 1000];
 
 pub(crate) fn rows() -> Vec<Row> {
-    let mut rows = throughput();
+    let mut rows: Vec<_> = CALLS.iter().flat_map(|calls| throughput(*calls)).collect();
     rows.extend(LENGTHS.iter().filter_map(|calls| size(*calls)));
     rows
 }
@@ -33,20 +35,20 @@ struct Took {
     events: usize,
 }
 
-fn throughput() -> Vec<Row> {
+fn throughput(calls: usize) -> Vec<Row> {
     let (mut raw, mut ours) = (Vec::new(), Vec::new());
     #[cfg(feature = "postgres")]
-    let postgres: Vec<Took> = (0..5).filter_map(on_postgres).collect();
+    let postgres: Vec<Took> = (0..5).filter_map(|n| on_postgres(calls, n)).collect();
     for _ in 0..5 {
-        raw.extend(sample(|path| RawFile::create(path).map(|file| Arc::new(file) as Arc<dyn Journal>)));
-        ours.extend(sample(|path| SqliteJournal::open(path).ok().map(|file| Arc::new(file) as Arc<dyn Journal>)));
+        raw.extend(sample(calls, |path| RawFile::create(path).map(|file| Arc::new(file) as Arc<dyn Journal>)));
+        ours.extend(sample(calls, |path| SqliteJournal::open(path).ok().map(|file| Arc::new(file) as Arc<dyn Journal>)));
     }
     let per_s = |took: &[Took]| median(took.iter().map(|t| t.events as f64 / t.wall_s).collect());
     let cpu_us = |took: &[Took]| median(took.iter().map(|t| t.cpu_s * 1e6 / t.events as f64).collect());
     let row = |name, took: &[Took]| Row {
         ratio_to_floor: Some(cpu_us(took) / cpu_us(&raw)),
         more: vec![("events_a_second", per_s(took)), ("throughput_of_floor", per_s(took) / per_s(&raw))],
-        ..Row::new(name, CALLS, cpu_us(took), "event")
+        ..Row::new(name, calls, cpu_us(took), "event")
     };
     let rows = vec![row("raw file, fdatasync, 64 at once", &raw), row("countersign, SQLite, 64 at once", &ours)];
     #[cfg(feature = "postgres")]
@@ -56,14 +58,14 @@ fn throughput() -> Vec<Row> {
 
 /// On a server, where one is named. Its own work is not in the CPU time.
 #[cfg(feature = "postgres")]
-fn on_postgres(n: usize) -> Option<Took> {
+fn on_postgres(calls: usize, n: usize) -> Option<Took> {
     use countersign_connect::postgres::{PostgresJournal, PostgresOptions};
     let dsn = std::env::var("COUNTERSIGN_POSTGRES").ok()?;
-    let options = PostgresOptions { schema: format!("bench_{}_{n}", std::process::id()), ..PostgresOptions::default() };
+    let options = PostgresOptions { schema: format!("bench_{}_{calls}_{n}", std::process::id()), ..PostgresOptions::default() };
     let rt = runtime()?;
     let journal = rt.block_on(PostgresJournal::open_with(&dsn, options));
     match journal {
-        Ok(journal) => time(&rt, Arc::new(journal)),
+        Ok(journal) => time(&rt, calls, Arc::new(journal)),
         Err(why) => {
             eprintln!("{why}");
             None
@@ -75,13 +77,13 @@ fn runtime() -> Option<Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().ok()
 }
 
-fn sample(open: impl Fn(&Path) -> Option<Arc<dyn Journal>>) -> Option<Took> {
+fn sample(calls: usize, open: impl Fn(&Path) -> Option<Arc<dyn Journal>>) -> Option<Took> {
     let folder = Folder::new()?;
-    time(&runtime()?, open(&folder.0.join("runs"))?)
+    time(&runtime()?, calls, open(&folder.0.join("runs"))?)
 }
 
-fn time(rt: &Runtime, journal: Arc<dyn Journal>) -> Option<Took> {
-    let runner = runner(CALLS, journal);
+fn time(rt: &Runtime, calls: usize, journal: Arc<dyn Journal>) -> Option<Took> {
+    let runner = runner(calls, journal);
     let (wall, cpu) = (Instant::now(), ProcessTime::now());
     let events = rt.block_on(async {
         let runs = (0..RUNS).map(|n| runner.start(&format!("run-{n}"), "task"));

@@ -14,6 +14,7 @@ mod places;
 mod queues;
 mod read;
 mod recent;
+mod room;
 mod schema;
 mod slip;
 mod write;

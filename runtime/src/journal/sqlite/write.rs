@@ -4,6 +4,7 @@
 use super::Shared;
 use super::places::{self, NEWEST, TAIL};
 use super::recent::Recent;
+use super::room::Room;
 use super::slip::{Teller, answer_all};
 use crate::journal::chain::{Chain, Link};
 use crate::journal::projection::{Message, RunSummary};
@@ -56,6 +57,7 @@ pub(super) struct Writer {
     // INVARIANT: as the file has it, while `version` is the file's `data_version`.
     known: Known,
     version: Option<i64>,
+    room: Room,
 }
 
 /// What the writer remembers of the file.
@@ -77,7 +79,8 @@ struct At {
 
 impl Writer {
     pub(super) fn new(connection: Connection, shared: Arc<Shared>, committed: watch::Sender<u64>) -> Self {
-        Self { connection, shared, committed, known: Known::default(), version: None }
+        let room = Room::new(&shared.place.0);
+        Self { connection, shared, committed, known: Known::default(), version: None, room }
     }
 
     /// Writes until nobody can hand over anything any more.
@@ -126,6 +129,7 @@ impl Writer {
         let fault = |e: rusqlite::Error| self.shared.place.fault(&e);
         // At once for writing: the look at where a run stands and the append are one step, for other processes too.
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
+        self.room.keep();
         let version = transaction.prepare_cached("PRAGMA data_version").and_then(|mut p| p.query_row([], |row| row.get(0))).map_err(fault)?;
         if self.version != Some(version) || self.known.stands.len() > STANDS_MAX {
             // Another process has written since, or too many runs are remembered.
