@@ -125,3 +125,11 @@ fn a_stored_run_gets_its_decision_again_or_it_is_said_that_it_does_not() {
     let (wrong, _) = said(&["replay", &lines]);
     assert!(wrong.unwrap_err().contains("line 1, is no event"));
 }
+
+#[test]
+fn a_database_needs_a_feature_and_its_password_is_not_said() {
+    for line in [&["runs", "--journal", "postgres://ann:secret@db/runs"][..], &["verify", "postgres://ann:secret@db/runs"]] {
+        let why = said(line).0.unwrap_err();
+        assert!(why.starts_with("`postgres://ann@db/runs` cannot be opened") && why.contains("the feature `postgres`"), "{why}");
+    }
+}

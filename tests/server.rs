@@ -1,11 +1,14 @@
 //! Runs over HTTP, over loopback: what is on the wire, how streams go on, what people can do, and who may do it.
 
 mod access;
+mod batches;
+mod chat;
 mod entry;
 mod exits;
 mod http;
 mod metrics;
 mod page;
+mod park;
 mod restart;
 mod steer;
 mod stream;

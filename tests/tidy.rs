@@ -113,7 +113,7 @@ fn every_test_file_is_declared() {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let declared = match parent.file_name().unwrap_or_default().to_string_lossy().as_ref() {
             "tests" if stem == "main" || stem == "mortal" => true,
-            "services" | "browser" if stem == "main" || stem == "program" => true,
+            "services" | "browser" if ["main", "program", "serves"].contains(&&*stem) => true,
             "postgres" if stem == "main" || stem == "driven" => true,
             folder @ ("services" | "postgres" | "browser") => apart(folder).contains(&format!("mod {stem};")),
             "tests" => suite.contains(&format!("mod {stem};")),

@@ -7,7 +7,8 @@
 //! | `serve` | serves runs over HTTP, by the same file (feature `serve`) |
 //! | [`view`] | a run in the terminal: tree, lines or JSON, and what a person is asked |
 //! | [`init`] | writes such a file |
-//! | [`source`] | opens a journal file, or a log of one event a line |
+//! | [`place`] | where runs are kept: a file, or a database (feature `postgres`) |
+//! | [`source`] | opens a journal to look at it, or a log of one event a line |
 //! | [`runs`] | lists runs |
 //! | [`show`] | shows one run: how it stands and why |
 //! | [`verify`] | checks the hash chain of every log |
@@ -22,6 +23,7 @@ pub mod config;
 pub mod eval;
 pub mod hook;
 pub mod init;
+pub mod place;
 pub mod replay;
 #[cfg(feature = "run")]
 pub mod run;

@@ -1,19 +1,20 @@
 //! `countersign replay`: stored runs, ruled on again.
 
+use crate::place::Place;
 use crate::source::{Key, Source, wait};
 use crate::{BAD, GOOD};
 use clap::Args;
 use countersign::gate::GATE_VERSION;
 use countersign::{Decision, Event, Gate, Record, Run};
 use std::io::Write;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Which runs.
 #[derive(Args, Debug)]
 pub struct ReplayArgs {
-    /// A journal, or a log of one event a line.
-    pub journal: PathBuf,
+    /// A journal, as a file or `postgres://...`, or a log of one event a line. A password is better kept in the variable.
+    #[arg(env = "COUNTERSIGN_JOURNAL", hide_env_values = true, value_name = "FILE|DSN")]
+    pub journal: Place,
     /// The run; without it, all of them.
     pub run: Option<String>,
     /// The journal's key.

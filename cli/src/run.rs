@@ -1,15 +1,15 @@
 //! `countersign run`: a task carried out in the terminal.
 
 use crate::config::{Assembled, Config};
+use crate::place::Place;
 use crate::view::{View, ask};
 use crate::{BAD, GOOD};
 use anyhow::Context;
 use clap::Args;
 use countersign::request::IMAGE_BYTES_MAX;
-use countersign::{CancelWhen, Image, ImageError, Journal, LiveRun, Request, RunResult, SqliteJournal, Status, Streamed};
+use countersign::{CancelWhen, Image, ImageError, LiveRun, Request, RunResult, Status, Streamed};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Which task, and who carries it out.
@@ -37,9 +37,9 @@ pub struct RunArgs {
     /// the journal has it.
     #[arg(long, value_name = "NAME", requires = "journal")]
     pub conversation: Option<String>,
-    /// Keeps the run in this journal.
-    #[arg(long, env = "COUNTERSIGN_JOURNAL")]
-    pub journal: Option<PathBuf>,
+    /// Keeps the run in this journal: a file, or `postgres://...`. A password is better kept in the variable.
+    #[arg(long, env = "COUNTERSIGN_JOURNAL", hide_env_values = true, value_name = "FILE|DSN")]
+    pub journal: Option<Place>,
     /// Every event as one JSON object a line, and nothing else.
     #[arg(long)]
     pub json: bool,
@@ -52,7 +52,10 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
 }
 
 async fn carry_out(args: &RunArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
-    let journal = args.journal.as_ref().map(SqliteJournal::open).transpose()?.map(|j| -> Arc<dyn Journal> { Arc::new(j) });
+    let journal = match &args.journal {
+        Some(place) => Some(place.open().await?),
+        None => None,
+    };
     let (name, text) = source(args)?;
     let assembled: Assembled = Config::assemble(&name, &text, journal).await?;
     let request = request(args)?;

@@ -1,5 +1,6 @@
-//! Where stored runs are read from: a journal file, or a log of one JSON event a line.
+//! Where stored runs are read from: a journal, or a log of one JSON event a line.
 
+use crate::place::{Place, PlaceError};
 use clap::Args;
 use countersign::journal::projection::RunQuery;
 use countersign::journal::sqlite::SqliteOptions;
@@ -36,11 +37,14 @@ pub enum SourceError {
     /// The journal refused.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// It cannot be opened.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
     /// It has no such run.
-    #[error("`{}` has no run `{run}`; `countersign runs` lists those it has", path.display())]
+    #[error("`{place}` has no run `{run}`; `countersign runs` lists those it has")]
     NoRun {
-        /// The file.
-        path: PathBuf,
+        /// Where it is not.
+        place: Place,
         /// The run.
         run: String,
     },
@@ -57,9 +61,9 @@ pub struct Key {
 /// Which journal a command reads.
 #[derive(Args, Debug, Clone)]
 pub struct Where {
-    /// The journal: a file that Countersign wrote.
-    #[arg(long, env = "COUNTERSIGN_JOURNAL", default_value = "countersign.db", value_name = "FILE")]
-    pub journal: PathBuf,
+    /// The journal: a file that Countersign wrote, or `postgres://...`. A password is better kept in the variable.
+    #[arg(long, env = "COUNTERSIGN_JOURNAL", hide_env_values = true, default_value = "countersign.db", value_name = "FILE|DSN")]
+    pub journal: Place,
     /// Its key.
     #[command(flatten)]
     pub key: Key,
@@ -69,13 +73,27 @@ pub struct Where {
 pub enum Source {
     /// A journal file.
     File(Arc<SqliteJournal>),
+    /// A database.
+    #[cfg(feature = "postgres")]
+    Postgres(Arc<countersign_connect::postgres::PostgresJournal>),
     /// A log of one event a line, in memory.
     Lines(Arc<MemoryJournal>),
 }
 
 impl Source {
     /// Opens what is there. Nothing is made where there is nothing.
-    pub async fn open(path: &Path, key: &Key) -> Result<Self, SourceError> {
+    pub async fn open(place: &Place, key: &Key) -> Result<Self, SourceError> {
+        let key = key.key_file.as_ref().map(|path| std::fs::read(path).map_err(|why| SourceError::File { path: path.clone(), why })).transpose()?;
+        match place {
+            Place::File(path) => Self::file(path, key).await,
+            #[cfg(feature = "postgres")]
+            Place::Postgres(dsn) => Ok(Self::Postgres(Arc::new(dsn.look(key).await?))),
+            #[cfg(not(feature = "postgres"))]
+            Place::Postgres(dsn) => Err(PlaceError::NotBuilt(dsn.to_string()).into()),
+        }
+    }
+
+    async fn file(path: &Path, key: Option<Vec<u8>>) -> Result<Self, SourceError> {
         if !path.exists() {
             return Err(SourceError::Missing(path.into()));
         }
@@ -85,7 +103,6 @@ impl Source {
         if head == b"{" {
             return Ok(Self::Lines(Arc::new(lines(path).await?)));
         }
-        let key = key.key_file.as_ref().map(|path| std::fs::read(path).map_err(|why| SourceError::File { path: path.clone(), why })).transpose()?;
         Ok(Self::File(Arc::new(SqliteJournal::look(path, SqliteOptions { key, ..SqliteOptions::default() })?)))
     }
 
@@ -93,14 +110,26 @@ impl Source {
     pub fn journal(&self) -> Arc<dyn Journal> {
         match self {
             Self::File(journal) => journal.clone(),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(journal) => journal.clone(),
             Self::Lines(journal) => journal.clone(),
         }
     }
 
+    /// What is damaged in it. `None` for a log without a hash chain.
+    pub async fn verify(&self) -> Result<Option<Vec<JournalError>>, SourceError> {
+        match self {
+            Self::File(journal) => Ok(Some(journal.verify().await?)),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(journal) => Ok(Some(journal.verify().await?)),
+            Self::Lines(_) => Ok(None),
+        }
+    }
+
     /// The log of one run.
-    pub async fn log(&self, path: &Path, run: &str) -> Result<Vec<Arc<Record>>, SourceError> {
+    pub async fn log(&self, place: &Place, run: &str) -> Result<Vec<Arc<Record>>, SourceError> {
         let log = journal::read_all(&*self.journal(), run).await?;
-        if log.is_empty() { Err(SourceError::NoRun { path: path.into(), run: run.into() }) } else { Ok(log) }
+        if log.is_empty() { Err(SourceError::NoRun { place: place.clone(), run: run.into() }) } else { Ok(log) }
     }
 
     /// The names of all its runs, the oldest first.
@@ -126,5 +155,5 @@ async fn lines(path: &Path) -> Result<MemoryJournal, SourceError> {
 
 /// Runs a command that waits for a journal.
 pub(crate) fn wait<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(work)
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }

@@ -1,17 +1,18 @@
 //! `countersign verify`: whether every log of a journal is what was written.
 
+use crate::place::Place;
 use crate::source::{Key, Source, wait};
 use crate::{BAD, GOOD};
 use clap::Args;
 use countersign::JournalError;
 use std::io::Write;
-use std::path::PathBuf;
 
 /// Which journal.
 #[derive(Args, Debug)]
 pub struct VerifyArgs {
-    /// The journal.
-    pub journal: PathBuf,
+    /// The journal: a file, or `postgres://...`. A password is better kept in the variable.
+    #[arg(env = "COUNTERSIGN_JOURNAL", hide_env_values = true, value_name = "FILE|DSN")]
+    pub journal: Place,
     /// Its key.
     #[command(flatten)]
     pub key: Key,
@@ -21,10 +22,10 @@ pub struct VerifyArgs {
 pub fn run(args: &VerifyArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
     let (damaged, runs) = wait(async {
         let source = Source::open(&args.journal, &args.key).await?;
-        let Source::File(journal) = &source else {
-            anyhow::bail!("`{}` is a log without a hash chain; `countersign replay` checks what it says", args.journal.display());
+        let Some(damaged) = source.verify().await? else {
+            anyhow::bail!("`{}` is a log without a hash chain; `countersign replay` checks what it says", args.journal);
         };
-        Ok((journal.verify().await?, source.names().await?.len()))
+        Ok((damaged, source.names().await?.len()))
     })?;
     for damage in &damaged {
         writeln!(out, "{damage}")?;

@@ -8,6 +8,7 @@
 //! | `models` | `model` | model providers |
 //! | `mcp` | `mcp` | tools of MCP servers |
 //! | `postgres` | `postgres` | runs of several machines: a journal in a Postgres database |
+//! | `otlp` | `otlp` | spans, told to an OpenTelemetry collector |
 //! | `guards` | `guard` | guards that data can describe: patterns, and programs |
 //! | `trace` | `trace` | what agents of other frameworks wrote |
 
@@ -19,9 +20,11 @@ mod http;
 pub mod mcp;
 #[cfg(feature = "models")]
 pub mod model;
+#[cfg(feature = "otlp")]
+pub mod otlp;
 #[cfg(feature = "postgres")]
 pub mod postgres;
-#[cfg(any(feature = "http", feature = "postgres"))]
+#[cfg(any(feature = "fetch", feature = "mcp", feature = "models", feature = "postgres"))]
 mod said;
 #[cfg(feature = "tools")]
 pub mod tool;

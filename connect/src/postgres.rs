@@ -16,6 +16,8 @@
 //! | `write` | the one task that writes |
 //! | `read` | logs with their chain, and the lines of runs |
 //! | `ears` | who waits for news of which run |
+//! | `peers` | which process has which run, and what is said to runs of others |
+//! | `queues` | tasks that were accepted and have not begun |
 //! | `session` | connections that are made again when they are lost |
 //! | `schema` | the tables, and how an older schema comes to have them |
 //! | `retain` | runs that are forgotten once they are old |
@@ -23,7 +25,9 @@
 
 mod append;
 mod ears;
+mod peers;
 mod place;
+mod queues;
 mod read;
 mod retain;
 mod schema;
@@ -36,8 +40,9 @@ pub use schema::SCHEMA;
 use async_trait::async_trait;
 use countersign::journal::chain::Chain;
 use countersign::journal::projection::{Message, Retold, RunQuery, RunSummary};
+use countersign::journal::{Peers, Queues};
 use countersign::{Batch, Journal, JournalError, NodeId, Record, Str};
-use ears::Ears;
+use ears::{Ears, Listener};
 use read::Reader;
 use session::{Door, Line};
 use std::sync::Arc;
@@ -77,6 +82,8 @@ pub struct PostgresJournal {
     ears: Arc<Ears>,
     /// `None` where it was opened to be looked at.
     queue: Option<mpsc::Sender<write::Job>>,
+    /// By what others know this process.
+    driver: i64,
     listener: JoinHandle<()>,
 }
 
@@ -96,11 +103,14 @@ impl PostgresJournal {
         let (mut client, _) = door.connect(None).await?;
         schema::open(&door, &mut client, &chain).await?;
         let (queue, jobs) = mpsc::channel(write::GROUP_MAX);
-        let mut journal = Self::begin(door, chain);
-        let writer = write::Writer::new(Line::new(journal.reader.line.door.clone()), journal.reader.chain.clone());
+        // Never 0, which is nobody.
+        let (door, ears, driver) = (Arc::new(door), Arc::<Ears>::default(), fastrand::i64(1..1 << 62));
+        let mut listener = Listener::new(door.clone(), ears.clone(), Some(driver));
+        listener.begin().await?;
+        let writer = write::Writer::new(Line::new(door.clone()), chain.clone(), driver);
         tokio::spawn(writer.work(jobs));
-        journal.queue = Some(queue);
-        Ok(journal)
+        let listener = tokio::spawn(listener.listen());
+        Ok(Self { reader: Reader { line: Line::new(door), chain }, ears, queue: Some(queue), driver, listener })
     }
 
     /// Opens it to look at it. Nothing is made, changed or brought up to date; appends fail.
@@ -108,13 +118,9 @@ impl PostgresJournal {
         let (door, chain) = (Door::new(dsn, &options.schema, options.patience)?, chain(&options)?);
         let (client, _) = door.connect(None).await?;
         schema::look(&door, &client, &chain).await?;
-        Ok(Self::begin(door, chain))
-    }
-
-    fn begin(door: Door, chain: Chain) -> Self {
         let (door, ears) = (Arc::new(door), Arc::<Ears>::default());
-        let listener = tokio::spawn(ears::listen(door.clone(), ears.clone()));
-        Self { reader: Reader { line: Line::new(door), chain }, ears, queue: None, listener }
+        let listener = tokio::spawn(Listener::new(door.clone(), ears.clone(), None).listen());
+        Ok(Self { reader: Reader { line: Line::new(door), chain }, ears, queue: None, driver: 0, listener })
     }
 
     fn door(&self) -> &Door {
@@ -163,6 +169,11 @@ impl PostgresJournal {
             Some(_) => retain::forget_before(self.door(), ms).await,
             None => Err(self.looked_at()),
         }
+    }
+
+    /// A row that holds something else than it should.
+    fn strange(&self, why: &tokio_postgres::Error) -> JournalError {
+        self.door().place.unreadable(why.to_string())
     }
 
     fn looked_at(&self) -> JournalError {
@@ -225,5 +236,14 @@ impl Journal for PostgresJournal {
 
     async fn kept(&self, run: &str, call: NodeId) -> Result<Option<Str>, JournalError> {
         self.reader.kept(run, call).await
+    }
+
+    fn queues(&self) -> Option<&dyn Queues> {
+        self.queue.as_ref().map(|_| -> &dyn Queues { self })
+    }
+
+    fn peers(&self) -> Option<&dyn Peers> {
+        // Who only looks drives nothing.
+        self.queue.as_ref().map(|_| -> &dyn Peers { self })
     }
 }

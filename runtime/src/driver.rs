@@ -8,6 +8,7 @@ mod audience;
 mod finish;
 mod recover;
 mod rest;
+mod span;
 
 use crate::error::DriveError;
 use crate::journal::Batch;
@@ -115,7 +116,7 @@ impl Driver {
 
     /// Drives to the end of the run, or to where nobody in it can go on.
     pub(crate) async fn drive(mut self: Box<Self>) -> Result<RunResult, DriveError> {
-        let span = act::run_span(self.run.ledger());
+        let span = span::run(self.run.ledger());
         let result = tracing::Instrument::instrument(self.run_to_rest(), span).await;
         self.publish(true);
         if self.shared.inbox.is_waiting() {
@@ -279,6 +280,7 @@ impl Driver {
             // Nobody has hold of the run, so nobody can begin to listen. Whoever has a line to it asks whether it has ended.
             return;
         }
+        self.shared.tip.set_pending(seq(self.run.ledger().open().tools.len()));
         self.shared.tip.set(Tip { seq: seq(self.written), ended });
     }
 

@@ -40,6 +40,9 @@ pub enum DriveError {
         /// Its last.
         last: u32,
     },
+    /// Another process that is alive drives the run. Nothing was recorded.
+    #[error("run `{0}` is driven by another process; say it there, or wait until it has come to rest")]
+    Driven(Str),
     /// The run has ended.
     #[error("run `{0}` has ended; start a new one")]
     Ended(Str),

@@ -7,15 +7,21 @@
 //! | [`projection`] | what the readers of runs see without folding a log: summary, message, process details |
 //! | [`chain`] | the hash chain that shows whether a stored log was torn or tampered with |
 //! | [`tail`] | the events of a run as they come, whoever drives it |
+//! | [`queues`] | tasks that were accepted and have not begun |
+//! | [`peers`] | what processes that share a journal know of one another |
 
 pub mod chain;
 pub mod memory;
+pub mod peers;
 pub mod projection;
+pub mod queues;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 pub mod tail;
 
 pub use memory::MemoryJournal;
+pub use peers::Peers;
+pub use queues::Queues;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteJournal;
 
@@ -96,6 +102,16 @@ pub trait Journal: Send + Sync {
 
     /// The whole of an output of which a model was shown a part.
     async fn kept(&self, run: &str, call: NodeId) -> Result<Option<Str>, JournalError>;
+
+    /// Keeps tasks that have not begun. `None` where that is not possible.
+    fn queues(&self) -> Option<&dyn Queues> {
+        None
+    }
+
+    /// The other processes that begin, drive and take up the same runs. `None` where it is for one process.
+    fn peers(&self) -> Option<&dyn Peers> {
+        None
+    }
 }
 
 /// The whole log of a run, as a journal has it. Empty where there is no such run.

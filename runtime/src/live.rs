@@ -1,5 +1,9 @@
 //! A run under way: a stream of what happens, and a way in from outside.
 
+mod command;
+
+pub use command::Command;
+
 use crate::error::DriveError;
 use crate::journal::{Journal, JournalError};
 use crate::result::RunResult;
@@ -9,67 +13,6 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::sync::{Notify, broadcast, broadcast::error::TryRecvError};
-
-/// Something said to a run from outside.
-#[derive(Clone, Debug)]
-pub enum Command {
-    /// Cancel.
-    Cancel {
-        /// By whom.
-        by: Str,
-        /// When it takes hold.
-        when: CancelWhen,
-    },
-    /// A message to the agent that owns the answer, read before its next turn.
-    Steer(Str),
-    /// A message that is read after an accepted finish, instead of ending the run.
-    FollowUp(Str),
-    /// An approval is granted or denied.
-    Approve {
-        /// The approval.
-        approval: NodeId,
-        /// Whether it may run.
-        granted: bool,
-        /// Who says so.
-        by: Str,
-        /// Why.
-        why: Str,
-        /// Arguments as the approver changed them.
-        args: Option<Str>,
-    },
-    /// A question is answered.
-    Answer {
-        /// The question.
-        question: NodeId,
-        /// The answer.
-        text: Str,
-    },
-    /// A lost call is resolved: run again, or settled with what is known of it.
-    Resolve {
-        /// The call.
-        call: NodeId,
-        /// What became of it; `None` runs it again.
-        outcome: Option<countersign_core::Outcome>,
-        /// In words.
-        text: Str,
-        /// Who says so.
-        by: Str,
-    },
-    /// A result of a call that nobody waits for any more: recorded, and changes nothing.
-    Late {
-        /// The call.
-        call: NodeId,
-        /// How it ended after all.
-        outcome: countersign_core::Outcome,
-        /// What came.
-        text: Str,
-    },
-    /// State changed outside the run.
-    Edited {
-        /// By whom.
-        by: Str,
-    },
-}
 
 /// How far a log has come, and whether more can follow from this driver.
 #[derive(Clone, Copy, Debug, Default)]
@@ -108,6 +51,8 @@ pub(crate) enum Preview {
 #[derive(Default)]
 pub(crate) struct TipCell {
     seq: AtomicU32,
+    /// Tool runs without an outcome.
+    pending: AtomicU32,
     ended: AtomicBool,
     /// Whether anybody has ever listened.
     heard: AtomicBool,
@@ -124,6 +69,11 @@ impl TipCell {
         if self.heard.load(Ordering::SeqCst) {
             self.moved.notify_waiters();
         }
+    }
+
+    /// Says how many tool runs have no outcome. Wakes nobody.
+    pub(crate) fn set_pending(&self, pending: u32) {
+        self.pending.store(pending, Ordering::Relaxed);
     }
 
     pub(crate) fn has_ended(&self) -> bool {
@@ -297,6 +247,11 @@ impl Handle {
     pub async fn beyond(&self, after: u32) -> Tip {
         self.shared.tip.beyond(after).await;
         self.shared.tip.get()
+    }
+
+    /// How many tool runs had no outcome when the driver last wrote: wanted, waiting for a person, or under way.
+    pub fn pending_tools(&self) -> u32 {
+        self.shared.tip.pending.load(Ordering::Relaxed)
     }
 
     /// Says something to the run. Handed back once the handle was closed: then nobody would read it.

@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use countersign_core::event::{ImageRef, MediaType};
 use countersign_core::{ROOT, RunStarted, Str};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
@@ -51,13 +52,17 @@ pub enum ImageError {
         /// How long it is.
         bytes: usize,
     },
+    /// It does not come as base64.
+    #[error("the image is no base64; encode its bytes with the standard alphabet and padding")]
+    Base64,
     /// There are too many.
     #[error("the task comes with {0} images, and models can be shown {IMAGES_MAX}; leave some out")]
     Many(usize),
 }
 
-/// An image that can be shown to a model. Cheap to clone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An image that can be shown to a model. Cheap to clone. Written down as its base64.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "Str")]
 pub struct Image {
     // INVARIANT: of the bytes whose base64 stands beside it.
     of: ImageRef,
@@ -73,6 +78,16 @@ impl Image {
         Ok(Self { of: ImageRef { media, bytes: size, sha256: sha256(bytes) }, base64: STANDARD.encode(bytes).into() })
     }
 
+    /// Takes an image from the base64 of its bytes.
+    pub fn from_base64(text: &str) -> Result<Self, ImageError> {
+        // Not decoded, where it is too long anyway.
+        let bytes = text.len() / 4 * 3;
+        if bytes > IMAGE_BYTES_MAX + 3 {
+            return Err(ImageError::Size { bytes });
+        }
+        Self::new(&STANDARD.decode(text).map_err(|_| ImageError::Base64)?)
+    }
+
     /// What the log says of it.
     pub fn reference(&self) -> &ImageRef {
         &self.of
@@ -81,6 +96,20 @@ impl Image {
     /// Its bytes, in base64.
     pub fn base64(&self) -> &Str {
         &self.base64
+    }
+}
+
+impl TryFrom<String> for Image {
+    type Error = ImageError;
+
+    fn try_from(text: String) -> Result<Self, ImageError> {
+        Self::from_base64(&text)
+    }
+}
+
+impl From<Image> for Str {
+    fn from(image: Image) -> Self {
+        image.base64
     }
 }
 
@@ -119,7 +148,7 @@ pub(crate) async fn images_of(journal: &dyn Journal, start: Option<&RunStarted>)
 
 fn restored(kept: &str, said: &[ImageRef]) -> Option<Vec<Image>> {
     let one = |(line, of): (&str, &ImageRef)| {
-        let image = STANDARD.decode(line).ok().and_then(|bytes| Image::new(&bytes).ok())?;
+        let image = Image::from_base64(line).ok()?;
         (image.of == *of).then_some(image)
     };
     let images: Vec<Image> = kept.lines().zip(said).map(one).collect::<Option<_>>()?;

@@ -6,6 +6,7 @@ pub use session::{COOKIE, Sessions};
 
 use axum::http::{HeaderMap, header};
 use countersign::Str;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use subtle::ConstantTimeEq;
@@ -14,7 +15,7 @@ use subtle::ConstantTimeEq;
 const TOKEN_MIN: usize = 16;
 
 /// One who may come in: a label made of a token's name, never of anything that opens a door.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Who(pub Str);
 
 /// A secret that opens the door. Only its digest is kept, and it is not printed.

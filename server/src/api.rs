@@ -80,7 +80,7 @@ async fn health() -> &'static str {
 )]
 async fn metrics(State(state): State<AppState>) -> Response {
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
-    ([(header::CONTENT_TYPE, kind)], state.runs().metrics().text(state.runs().at_work())).into_response()
+    ([(header::CONTENT_TYPE, kind)], state.runs().metrics().text(state.runs().at_work(), &state.runs().pending())).into_response()
 }
 
 async fn nothing(uri: Uri) -> Problem {

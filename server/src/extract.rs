@@ -19,19 +19,34 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Input<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
-        let said = request.headers().get(header::CONTENT_TYPE).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
-        let said = said.unwrap_or_default();
-        if said.split(';').next().unwrap_or_default().trim() != "application/json" {
-            return Err(Problem::NotJson(said));
-        }
-        let most = state.bounds().body_bytes;
-        let body = Limited::new(request.into_body(), most).collect().await;
-        let body = body.map_err(|why| match why.is::<LengthLimitError>() {
-            true => Problem::TooLarge(most),
-            false => Problem::Malformed(format!("the body did not arrive whole: {why}")),
-        })?;
-        serde_json::from_slice(&body.to_bytes()).map(Self).map_err(|why| Problem::Malformed(format!("the body cannot be read: {why}")))
+        json(request, state.bounds().body_bytes).await.map(Self)
     }
+}
+
+/// A JSON body that may hold images.
+pub(crate) struct Upload<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<AppState> for Upload<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
+        json(request, state.bounds().upload_bytes).await.map(Self)
+    }
+}
+
+/// A body of at most so many bytes.
+async fn json<T: DeserializeOwned>(request: Request, most: usize) -> Result<T, Problem> {
+    let said = request.headers().get(header::CONTENT_TYPE).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+    let said = said.unwrap_or_default();
+    if said.split(';').next().unwrap_or_default().trim() != "application/json" {
+        return Err(Problem::NotJson(said));
+    }
+    let body = Limited::new(request.into_body(), most).collect().await;
+    let body = body.map_err(|why| match why.is::<LengthLimitError>() {
+        true => Problem::TooLarge(most),
+        false => Problem::Malformed(format!("the body did not arrive whole: {why}")),
+    })?;
+    serde_json::from_slice(&body.to_bytes()).map_err(|why| Problem::Malformed(format!("the body cannot be read: {why}")))
 }
 
 /// What stands after the question mark.

@@ -14,6 +14,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Labels by their names.
@@ -100,14 +101,15 @@ impl Metrics {
         }
         self.registry.register("time_to_final_seconds", "Seconds from the start of a run to its final", self.time_to_final.clone());
         self.registry.register("false_block_ratio", "False blocks among all blocks", self.false_block_ratio.clone());
-        self.registry.register("pending_tool_runs", "Tool runs without an outcome, of runs that are parked", self.pending.clone());
+        self.registry.register("pending_tool_runs", "Tool runs without an outcome, of runs under way and of parked ones", self.pending.clone());
         self.registry.register("runs_at_work", "Runs under way", self.at_work.clone());
     }
 
-    /// As text.
-    pub fn text(&self, at_work: usize) -> String {
+    /// As text. `pending` says of runs that are under way how many of their tool runs have no outcome.
+    pub fn text(&self, at_work: usize, pending: &HashMap<Str, u32>) -> String {
         self.at_work.set(i64::try_from(at_work).unwrap_or(i64::MAX));
-        self.pending.set(self.waiting.iter().map(|waiting| *waiting).sum());
+        let parked = self.waiting.iter().filter(|waiting| !pending.contains_key(waiting.key())).map(|waiting| *waiting);
+        self.pending.set(parked.chain(pending.values().map(|count| i64::from(*count))).sum());
         let mut text = String::new();
         // Writing to a string does not fail.
         let _ = encode(&mut text, &self.registry);

@@ -77,9 +77,10 @@ impl Problem {
             Self::NotJson(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Refused(_) | Self::Build(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::Conflict(_) | Self::Drive(DriveError::Ended(_) | DriveError::Unfit { .. }) => StatusCode::CONFLICT,
+            Self::Conflict(_) | Self::Drive(DriveError::Ended(_) | DriveError::Driven(_) | DriveError::Unfit { .. }) => StatusCode::CONFLICT,
             Self::Busy(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Leaving => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Journal(why) | Self::Drive(DriveError::Journal(why)) if is_away(why) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Journal(_) | Self::Drive(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -89,6 +90,11 @@ impl Problem {
         let way_out = if there.is_empty() { "there is none".to_owned() } else { format!("there are: {}", there.join(", ")) };
         Self::Missing { what, name: name.to_string(), way_out }
     }
+}
+
+/// Whether a journal may be there again in a moment.
+fn is_away(why: &JournalError) -> bool {
+    matches!(why, JournalError::Unreachable { .. } | JournalError::Busy { .. })
 }
 
 /// The body of such a response.
@@ -106,7 +112,10 @@ impl IntoResponse for Problem {
         let detail = if status.is_server_error() && !matches!(self, Self::Leaving) {
             // What a journal says may name places of this machine.
             tracing::error!(why = detail, "a request failed");
-            "the server failed; its log says why"
+            match status {
+                StatusCode::SERVICE_UNAVAILABLE => "the journal cannot be reached at the moment; try again",
+                _ => "the server failed; its log says why",
+            }
         } else {
             &detail
         };

@@ -4,8 +4,10 @@
 mod desk;
 mod fit;
 mod order;
+mod others;
 
 pub use order::{Order, Profiles};
+pub(crate) use others::LOOK;
 
 use crate::access::{Who, random_name};
 use crate::hub::{Follow, Hub, Reader};
@@ -16,10 +18,11 @@ use crate::redact::Redactor;
 use crate::state::Bounds;
 use countersign::journal::projection::{RunQuery, RunSummary};
 use countersign::live::Command;
-use countersign::{Handle, Journal, Labels, LiveRun, NodeId, Run, Runner, Str};
+use countersign::{Cause, DriveError, Handle, Journal, JournalError, Labels, LiveRun, NodeId, Request, Run, Runner, Str};
 use dashmap::DashMap;
 use desk::Slot;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::sync::Notify;
@@ -73,8 +76,20 @@ impl Runs {
         self.at_work.load(Ordering::SeqCst)
     }
 
+    /// Tool runs without an outcome, of each run that is under way here.
+    pub fn pending(&self) -> HashMap<Str, u32> {
+        let driven = |slot: &Slot| slot.handle.try_lock().ok()?.as_ref().map(Handle::pending_tools);
+        self.slots.iter().filter_map(|slot| Some((slot.key().clone(), driven(&slot)?))).collect()
+    }
+
     /// Starts a run. Whoever starts one, and for whatever purpose, starts it here.
     pub async fn start(self: &Arc<Self>, who: &Who, order: Order) -> Result<RunSummary, Problem> {
+        let id = format!("run-{}", random_name().map_err(Problem::Busy)?);
+        self.start_as(&id, who, order).await
+    }
+
+    /// As `start`, under a name that nobody else may give.
+    pub(crate) async fn start_as(self: &Arc<Self>, id: &str, who: &Who, order: Order) -> Result<RunSummary, Problem> {
         self.may_begin()?;
         self.starts.start(who)?;
         let (profile, runner) = self.profiles.choose(&order)?;
@@ -82,20 +97,19 @@ impl Runs {
             Some(asked) => runner.under(asked.tighten(runner.policy())?)?,
             None => runner.clone(),
         };
-        let id = format!("run-{}", random_name().map_err(Problem::Busy)?);
         let labels = Labels {
             conversation: order.conversation.clone(),
             message: order.message.clone(),
             owner: Some(who.0.clone()),
             profile: Some(profile.clone()),
         };
-        let live = runner.start_as(&id, order.task.as_str(), labels).await?;
+        let live = runner.start_as(id, Request { task: order.task.into(), images: order.images }, labels).await?;
         let handle = live.handle();
         let slot = self.slot(live.id());
         *slot.handle.lock().await = Some(handle.clone());
         self.supervise(slot, live, 0);
         handle.beyond(0).await;
-        self.owned(who, &id).await
+        self.owned(who, id).await
     }
 
     /// A run, for whoever owns it. Another's is not there.
@@ -126,7 +140,8 @@ impl Runs {
         Ok(arguments.to_string().into())
     }
 
-    /// Says something to a run. One that is under way here reads it; one that is parked is taken up with it.
+    /// Says something to a run. One that is under way here reads it, one that another process drives is sent it, and one
+    /// that is parked is taken up with it.
     pub async fn tell(self: &Arc<Self>, run: &RunSummary, commands: Vec<Command>) -> Result<(), Problem> {
         let slot = self.slot(&run.run);
         let mut handle = slot.handle.lock().await;
@@ -140,7 +155,7 @@ impl Runs {
         if handle.is_some() && unheard.is_empty() {
             return Ok(());
         }
-        self.take_up(&slot, &mut handle, run, unheard).await
+        self.take_up_or_post(&slot, &mut handle, run, unheard).await
     }
 
     /// Takes a run up again that nobody drives: parked, or left behind by a process that died.
@@ -148,8 +163,13 @@ impl Runs {
         self.tell(run, Vec::new()).await
     }
 
-    /// Takes up every run whose process died under it. Parked ones stay parked. Says how many there were.
+    /// Takes up every run whose process died under it. Parked ones stay parked. Says how many there were. Where others
+    /// share the journal, that is found out by and by instead.
     pub async fn recover(self: &Arc<Self>) -> Result<usize, Problem> {
+        if self.journal.peers().is_some() {
+            self.attend_to_others();
+            return Ok(0);
+        }
         let query = RunQuery { status: Some(countersign::Status::InProgress), most: self.most, ..RunQuery::default() };
         let left = self.journal.list(&query).await?;
         let mut taken = 0;
@@ -195,8 +215,25 @@ impl Runs {
         }
     }
 
+    /// Has every run that is under way stand still where it is, so that whoever comes next goes on with it.
+    pub async fn park(&self) {
+        let slots: Vec<_> = self.slots.iter().map(|slot| slot.clone()).collect();
+        for slot in slots {
+            if let Some(handle) = slot.handle.lock().await.as_ref() {
+                // One that has just ended does not hear it.
+                let _ = handle.tell(Command::Pause { why: "the server was shut down".into() });
+            }
+        }
+        self.drain().await;
+    }
+
+    /// Whether nothing new begins.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.leaving.load(Ordering::SeqCst)
+    }
+
     fn may_begin(&self) -> Result<(), Problem> {
-        if self.leaving.load(Ordering::SeqCst) {
+        if self.is_leaving() {
             return Err(Problem::Leaving);
         }
         let at_work = self.at_work();
@@ -226,6 +263,24 @@ impl Runs {
         Ok(())
     }
 
+    /// Takes a run up with what was said to it; where another process was quicker, that one is told.
+    async fn take_up_or_post(
+        self: &Arc<Self>,
+        slot: &Arc<Slot>,
+        at: &mut Option<Handle>,
+        run: &RunSummary,
+        said: Vec<Command>,
+    ) -> Result<(), Problem> {
+        match (self.take_up(slot, at, run, said.clone()).await, self.journal.peers()) {
+            (Err(Problem::Leaving | Problem::Drive(DriveError::Driven(_) | DriveError::Journal(JournalError::Stale { .. }))), Some(others))
+                if !said.is_empty() =>
+            {
+                Ok(others.post(&run.run, &said).await?)
+            }
+            (done, _) => done,
+        }
+    }
+
     /// Sees a run to its end, or to where it parks. What was said to it meanwhile and not read takes it up again.
     fn supervise(self: &Arc<Self>, slot: Arc<Slot>, live: LiveRun, from: u32) {
         self.at_work.fetch_add(1, Ordering::SeqCst);
@@ -234,6 +289,7 @@ impl Runs {
             let run = live.id().clone();
             let result = live.result().await;
             match &result {
+                Ok(result) if result.run.ledger().totals().stop == Some(Cause::Pause) => {}
                 Ok(result) => runs.metrics.rested(&result.run, from),
                 Err(why) => tracing::error!(run = &*run, %why, "a run's driver has stopped; the run can be taken up again"),
             }
@@ -255,7 +311,7 @@ impl Runs {
 
     async fn take_up_unread(self: &Arc<Self>, slot: &Arc<Slot>, at: &mut Option<Handle>, run: &Str, unread: Vec<Command>) {
         let taken = match self.journal.summary(run).await {
-            Ok(Some(summary)) => self.take_up(slot, at, &summary, unread).await,
+            Ok(Some(summary)) => self.take_up_or_post(slot, at, &summary, unread).await,
             Ok(None) => Ok(()),
             Err(why) => Err(why.into()),
         };

@@ -18,6 +18,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tower::ServiceExt;
 
+/// How long it may take to write down that runs are parked.
+const PARK: Duration = Duration::from_secs(5);
+
 /// A server that cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
@@ -126,6 +129,7 @@ impl Server {
         let runs = Runs::new(self.journal, self.profiles, self.redactor, &self.bounds);
         let state = AppState::new(runs, self.tokens, self.hosts, self.bounds);
         let recovered = state.runs().recover().await?;
+        state.batches().recover(state.runs()).await?;
         Ok(Bound { listener, local, state, recovered })
     }
 }
@@ -154,8 +158,8 @@ impl Bound {
         self.recovered
     }
 
-    /// Answers until `shutdown` is there. Then streams end, nothing new begins, and runs have a while to end or park;
-    /// what is not done by then stands in the journal, and goes on when the server is back.
+    /// Answers until `shutdown` is there. Then streams end, nothing new begins, and runs have a while to end or to wait
+    /// for people; what is not done by then is parked, and goes on when this server is back, or at another.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) {
         let Self { listener, state, .. } = self;
         let (router, bounds) = (api::router(state.clone()), state.bounds().clone());
@@ -186,7 +190,10 @@ impl Bound {
         state.leave();
         let drained = tokio::time::timeout(bounds.drain, state.runs().drain()).await;
         if drained.is_err() {
-            tracing::warn!(runs = state.runs().at_work(), "runs are under way still; they go on when the server is back");
+            tracing::info!(runs = state.runs().at_work(), "runs are under way still: they are parked, and go on when the server is back");
+            if tokio::time::timeout(PARK, state.runs().park()).await.is_err() {
+                tracing::warn!(runs = state.runs().at_work(), "runs could not be parked; they are taken up as after a crash");
+            }
         }
         // Responses that are on their way.
         let all = u32::try_from(bounds.connections).unwrap_or(u32::MAX);

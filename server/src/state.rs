@@ -15,6 +15,8 @@ use tokio::sync::watch;
 pub struct Bounds {
     /// Bytes of a body.
     pub body_bytes: usize,
+    /// Bytes of a body that starts a run, and may hold images.
+    pub upload_bytes: usize,
     /// Bytes of the headers of a request, its first line among them.
     pub header_bytes: usize,
     /// Connections at the same time.
@@ -33,6 +35,7 @@ impl Default for Bounds {
     fn default() -> Self {
         Self {
             body_bytes: 1 << 20,
+            upload_bytes: 16 << 20,
             header_bytes: 16 << 10,
             connections: 10_000,
             runs: 1_000,

@@ -3,11 +3,11 @@
 use crate::extract::whole;
 use crate::problem::Problem;
 use countersign::{Governance, Limits, OnCapSpent, Policy};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// What a client asks of the policy. Every field may only tighten; what it leaves out stays as the server has it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ClientPolicy {
     /// The answer has to rest on completed work.

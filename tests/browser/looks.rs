@@ -5,7 +5,7 @@ use crate::stage::{Stage, stage};
 
 /// Pairs of letters and ground whose contrast is below what WCAG asks of normal text (AA, 4.5 to 1). Of each element that
 /// has text of its own, with the nearest ground that is not clear.
-const DIM: &str = "
+pub const DIM: &str = "
     const channels = (colour) => (colour.match(/[\\d.]+/g) ?? []).map(Number);
     const light = (colour) => {
         const [r, g, b] = channels(colour).map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
@@ -28,7 +28,7 @@ const DIM: &str = "
     }
     return dim.join('\\n');";
 
-const TOO_WIDE: &str = "
+pub const TOO_WIDE: &str = "
     const width = document.documentElement.clientWidth;
     if (document.documentElement.scrollWidth <= width) return '';
     return [...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > width + 1).map((e) => `${e.tagName}#${e.id}.${e.className}`).join(' ');";

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`course`] | a run that is refused, passes, is blocked, continued: a candidate never looks final before it is |
 //! | [`people`] | grants with other arguments, denials, answers, messages, cancelling: by mouse and by keyboard |
+//! | [`lost`] | a call whose outcome nobody knows: recorded, run again, failed |
 //! | [`looks`] | phone width, dark and light, contrast, keyboard |
 //! | [`injection`] | scripts in tasks, tools, results and answers stay text |
 //!
@@ -21,5 +22,6 @@ mod browser;
 mod course;
 mod injection;
 mod looks;
+mod lost;
 mod people;
 mod stage;

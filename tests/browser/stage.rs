@@ -3,12 +3,14 @@
 use crate::browser::{Browser, Setup};
 use async_trait::async_trait;
 use countersign::{
-    Agent, Deltas, Event, MemoryJournal, Model, ModelError, ModelReply, ModelRequest, Policy, Runner, Single, Supervisor, Tool, ToolSpec,
+    Agent, Declared, Deltas, Effect, Event, FnTool, MemoryJournal, Model, ModelError, ModelReply, ModelRequest, Policy, Runner, Single, Supervisor,
+    Tool, ToolError, ToolSpec,
 };
 use countersign_examples::suite::cast::{Script, call, conclude, hand_over, hang, look, looker, pay, say, told, turn};
 use countersign_server::state::Bounds;
 use countersign_server::{Server, Token};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::sync::oneshot;
@@ -53,8 +55,16 @@ pub async fn stage(setup: Setup) -> Stage {
     // What a test leaves under way is of no use afterwards.
     let bounds = Bounds { drain: Duration::ZERO, ..Bounds::default() };
     let server = Server::new(Arc::new(MemoryJournal::new())).bounds(bounds).token(Token::new(Some("ann"), TOKEN).unwrap());
-    let profiles: [(&str, Script); 7] =
-        [("look", looks), ("pay", pays), ("stubborn", lies), ("ask", asks), ("hang", |_| call("hang", "it")), ("team", team), ("evil", evil)];
+    let profiles: [(&str, Script); 8] = [
+        ("look", looks),
+        ("pay", pays),
+        ("stubborn", lies),
+        ("ask", asks),
+        ("hang", |_| call("hang", "it")),
+        ("team", team),
+        ("evil", evil),
+        ("wire", wires),
+    ];
     let server = profiles.into_iter().fold(server, |server, (name, script)| server.profile(name, &runner(name, script, &go)));
     let bound = server.bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", bound.addr());
@@ -81,8 +91,45 @@ fn runner(name: &str, script: Script, go: &Arc<Semaphore>) -> Runner {
         let team = Runner::builder(Supervisor::default(), model).agent(desk).agent(looker("database")).agent(looker("network"));
         return team.tool(look()).policy(Policy::execution()).build().unwrap();
     }
-    let main = looker("main").tool(pay().spec()).tool(hang().spec()).tool(ToolSpec::ask_user());
-    Runner::builder(Single::default(), model).agent(main).tool(look()).tool(pay()).tool(hang()).policy(Policy::execution()).build().unwrap()
+    let main = looker("main").tool(pay().spec()).tool(hang().spec()).tool(wire().spec()).tool(ToolSpec::ask_user());
+    Runner::builder(Single::default(), model)
+        .agent(main)
+        .tool(look())
+        .tool(pay())
+        .tool(hang())
+        .tool(wire())
+        .policy(Policy::execution())
+        .build()
+        .unwrap()
+}
+
+/// Sends something, and its line breaks: the first time, nobody can tell whether it arrived.
+fn wire() -> impl Tool {
+    let times = Arc::new(AtomicU32::new(0));
+    FnTool::new("wire", "Sends money.", Declared::run(Effect::Write), move |amount: Wired| {
+        let times = times.clone();
+        async move {
+            match times.fetch_add(1, Ordering::SeqCst) {
+                0 => Err(ToolError::Lost("the line broke".to_owned())),
+                _ => Ok(format!("{} sent", amount.amount)),
+            }
+        }
+    })
+}
+
+/// How much is sent, and to whom.
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Wired {
+    amount: String,
+    #[allow(dead_code, reason = "it is shown")]
+    to: String,
+}
+
+fn wires(r: &ModelRequest) -> ModelReply {
+    match turn(r) {
+        0 => ModelReply::call("wire", r#"{"amount":"300","to":"an-account-whose-number-is-long-and-has-no-spaces-DE0123456789-0123456789"}"#),
+        _ => say("I have seen to it."),
+    }
 }
 
 fn looked(r: &ModelRequest) -> bool {

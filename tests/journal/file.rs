@@ -23,7 +23,7 @@ fn sql(path: &str, statement: &str) {
 
 /// Puts a file back to how the first version made it.
 const FIRST_SCHEMA: &str = "
-    DROP TABLE messages; DROP INDEX runs_by_mode; DROP INDEX runs_by_conversation; DROP TABLE places; ALTER TABLE seal DROP COLUMN placed;
+    DROP TABLE queues; DROP TABLE messages; DROP INDEX runs_by_mode; DROP INDEX runs_by_conversation; DROP TABLE places; ALTER TABLE seal DROP COLUMN placed;
     DROP INDEX runs_by_owner; ALTER TABLE runs DROP COLUMN owner; ALTER TABLE runs DROP COLUMN profile;
     CREATE TABLE old (run INTEGER NOT NULL, seq INTEGER NOT NULL, link BLOB NOT NULL, body TEXT NOT NULL) STRICT;
     INSERT INTO old SELECT run, seq, link, body FROM events; DROP TABLE events; ALTER TABLE old RENAME TO events;

@@ -9,7 +9,11 @@ use countersign_connect::postgres::{PostgresJournal, SCHEMA};
 use futures_util::future::join_all;
 
 /// Puts the tables back to how the first version made them.
-const FIRST_SCHEMA: &str = "ALTER TABLE runs DROP COLUMN ended_ms; UPDATE journal SET version = 1";
+const FIRST_SCHEMA: &str = "
+    ALTER TABLE runs DROP COLUMN ended_ms, DROP COLUMN driver;
+    DROP TABLE posts, queues;
+    DROP VIEW living;
+    UPDATE journal SET version = 1";
 
 #[tokio::test]
 async fn an_old_schema_opens_and_a_newer_one_is_refused() {
@@ -58,7 +62,7 @@ async fn what_ended_is_forgotten_and_what_waits_for_a_person_is_not() {
     let blocked = Runner::builder(Single::default(), lazy).agent(agent).tool(read).policy(Policy::execution()).journal(shared.clone());
     let blocked = blocked.build().unwrap().start("blocked", "t").unwrap().result().await.unwrap();
     assert_eq!(blocked.status(), Status::Blocked);
-    journal.append(Batch::new(&"begun".into(), 0, &renamed(&whole("begun").await.run.ledger().log()[..3], "begun"))).await.unwrap();
+    shared.append(Batch::new(&"begun".into(), 0, &renamed(&whole("begun").await.run.ledger().log()[..3], "begun"))).await.unwrap();
     let kept = [(NodeId(3), Str::from("all of it"))];
     let late = renamed(ended.run.ledger().log(), "late");
     journal.append(Batch { outputs: &kept, ..Batch::new(&"late".into(), 0, &late) }).await.unwrap();

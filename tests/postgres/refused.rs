@@ -66,7 +66,7 @@ async fn a_full_disk_stops_the_run_and_a_resume_goes_on_without_loss() {
         .sql("CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'could not extend file' USING ERRCODE = '53100'; END $$")
         .await;
     schema.sql("CREATE TRIGGER full_disk BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION full_disk()").await;
-    let why = runner(&journal).resume("a", vec![], None).await.unwrap().result().await.err().unwrap();
+    let why = runner(&journal).resume("a", vec![], None).await.err().unwrap();
     assert!(matches!(&why, DriveError::Journal(JournalError::Full { place }) if *place == schema.place()), "{why}");
     assert_eq!(journal::read_all(&*journal, "a").await.unwrap(), log[..2]);
     schema.sql("DROP TRIGGER full_disk ON events").await;

@@ -134,9 +134,12 @@ async fn every_response_is_sent_with_what_keeps_a_page_safe() {
 #[tokio::test]
 async fn what_is_too_large_or_no_json_is_refused() {
     let served = served().await;
-    let large = served.client.post("/api/runs", &json!({ "task": "x".repeat(2 << 20) })).await;
+    let large = served.client.post("/api/workflows", &json!({ "task": "x".repeat(2 << 20) })).await;
     assert_eq!(large.status, 413);
     assert!(large.problem().contains("more than 1048576 bytes"));
+    let long = served.client.post("/api/runs", &json!({ "task": "x".repeat(2 << 20) })).await;
+    assert_eq!(long.status, 422);
+    assert!(long.problem().starts_with("`task` has 2097152 bytes"), "{}", long.text());
     let form = served.client.send("POST", "/api/runs", &[("content-type", "text/plain")], Some("{}".to_owned())).await;
     assert_eq!(form.status, 415);
     assert!(form.problem().contains("not `text/plain`"));

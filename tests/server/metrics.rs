@@ -66,3 +66,23 @@ async fn blocks_that_were_wrong_are_told_from_those_that_were_not() {
     assert_eq!(served.client.as_("not-a-token-of-anybody").get("/metrics").await.status, 401);
     served.stop().await;
 }
+
+#[tokio::test]
+async fn tool_runs_in_flight_are_counted_as_well_as_those_that_wait() {
+    let served = super::served().await;
+    let pending = async || {
+        let text = served.client.get("/metrics").await.text();
+        let line = text.lines().find(|line| line.starts_with("countersign_pending_tool_runs ")).unwrap().to_owned();
+        line.rsplit(' ').next().unwrap().parse::<u32>().unwrap()
+    };
+    let paying = served.start("pays").await;
+    served.rest(&paying).await;
+    assert_eq!(pending().await, 1);
+    let hanging = served.start("hangs").await;
+    served.client.stream(&format!("/api/runs/{hanging}/stream"), &[]).await.until("tool_call").await;
+    assert_eq!(pending().await, 2);
+    served.client.post(&format!("/api/runs/{hanging}/cancel"), &serde_json::json!({ "when": "now" })).await;
+    served.rest(&hanging).await;
+    assert_eq!(pending().await, 1);
+    served.stop().await;
+}

@@ -9,6 +9,7 @@
 //! | [`conversations`] | several runs in one conversation |
 //! | [`images`] | images, as both APIs are sent them |
 //! | [`terminal`] | `countersign run`: files, places of errors, answers, events, Ctrl-C |
+//! | [`serve`] | `countersign serve`: what is under way when it is ended or killed goes on |
 //! | [`new_user`] | how many lines a first agent takes, and that they work |
 //! | [`windows`] | transcripts that are too long for their model |
 //! | [`text_tools`] | tools as text: a call, an answer, or neither |
@@ -17,11 +18,13 @@
 //! | [`mcp`] | tools of three MCP servers: terms, progress, cancelling, death |
 //! | [`odd`] | an MCP server with bad manners: late answers, tools that change in mid-run |
 //! | [`openapi`] | the server's API is as `/openapi.json` says, as schemathesis finds |
+//! | [`otlp`] | spans, as they arrive at a collector |
 //! | [`pages`] | pages: what is fetched, cut and refused |
 //!
 //! | module | what it starts |
 //! |---|---|
 //! | [`aimock`] | `@copilotkit/aimock`, a scripted server of both APIs, with faults |
+//! | [`held`] | a model that waits before it answers |
 //! | [`wire`] | what keeps all that goes to a server |
 //! | [`llama`] | llama.cpp with a model of 135 million parameters |
 
@@ -29,6 +32,7 @@
 
 mod aimock;
 mod conversations;
+mod held;
 mod hosts;
 mod images;
 mod llama;
@@ -37,8 +41,10 @@ mod modes;
 mod new_user;
 mod odd;
 mod openapi;
+mod otlp;
 mod pages;
 mod providers;
+mod serve;
 mod server;
 mod small_model;
 mod terminal;

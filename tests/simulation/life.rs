@@ -120,6 +120,8 @@ fn one_life(outside: &Outside, life: u32, now_ms: u64, disturbed: bool, say: Vec
                 () = tokio::time::sleep(Duration::from_millis(dies_ms)) => None,
             },
             Err(DriveError::Ended(_)) => Some(ended(outside)),
+            // Before it was taken up, as far as anybody could tell.
+            Err(DriveError::Journal(_)) => None,
             Err(why) => panic!("{why}"),
         };
         (end, u64::try_from(began.elapsed().as_millis()).unwrap())

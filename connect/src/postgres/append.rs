@@ -13,6 +13,8 @@ use tokio_postgres::types::ToSql;
 /// fence: it is made, or moved on from where the writer says that it is, and whoever did neither adds nothing. Returns
 /// the numbers of those that were kept.
 ///
+/// Whoever adds to a run that is under way has it from then on; one that has come to rest is nobody's.
+///
 /// Rows are made in order, so that two writers that make the same runs do not wait for each other.
 pub(super) const APPEND: &str = "
     WITH asked AS MATERIALIZED (
@@ -28,8 +30,9 @@ pub(super) const APPEND: &str = "
             owner, profile, at
         )
     ), begun AS (
-        INSERT INTO runs (run, conversation, message, owner, profile, mode, title, status, reason, started_ms, changed_ms, ended_ms, seq, head, token)
-        SELECT run, conversation, message, owner, profile, mode, title, status, reason, started_ms, changed_ms, ended_ms, seq, head, token
+        INSERT INTO runs (run, conversation, message, owner, profile, mode, title, status, reason, started_ms, changed_ms, ended_ms, seq, head, token, driver)
+        SELECT run, conversation, message, owner, profile, mode, title, status, reason, started_ms, changed_ms, ended_ms, seq, head, token,
+            CASE WHEN status = 'in_progress' THEN $32::bigint END
         FROM asked WHERE expected = 0 ORDER BY run
         ON CONFLICT (run) DO NOTHING
         RETURNING no, run
@@ -37,7 +40,8 @@ pub(super) const APPEND: &str = "
         UPDATE runs SET seq = asked.seq, head = asked.head, token = asked.token, changed_ms = asked.changed_ms,
             status = coalesce(asked.status, runs.status),
             reason = CASE WHEN asked.status IS NULL THEN runs.reason ELSE asked.reason END,
-            ended_ms = CASE WHEN asked.status IS NULL THEN runs.ended_ms ELSE asked.ended_ms END
+            ended_ms = CASE WHEN asked.status IS NULL THEN runs.ended_ms ELSE asked.ended_ms END,
+            driver = CASE WHEN coalesce(asked.status, runs.status) = 'in_progress' THEN $32::bigint END
         FROM asked
         WHERE expected > 0 AND runs.run = asked.run AND runs.seq = expected AND runs.head = before
         RETURNING runs.no, runs.run
@@ -167,9 +171,16 @@ pub(super) struct Columns<'a> {
     news: String,
     owner: Vec<Option<Cow<'a, str>>>,
     profile: Vec<Option<Cow<'a, str>>>,
+    /// By whom all of it is written.
+    driver: i64,
 }
 
 impl<'a> Columns<'a> {
+    /// What one process writes.
+    pub(super) fn by(driver: i64) -> Self {
+        Self { driver, ..Self::default() }
+    }
+
     /// Adds an append that follows an event with this link. Returns the link of its last.
     pub(super) fn push(&mut self, append: &'a Append, chain: &Chain, before: Link) -> Link {
         let at = number(self.run.len() as u64 + 1);
@@ -225,10 +236,10 @@ impl<'a> Columns<'a> {
     }
 
     /// In the order in which the statement counts them.
-    pub(super) fn values(&self) -> [&(dyn ToSql + Sync); 31] {
+    pub(super) fn values(&self) -> [&(dyn ToSql + Sync); 32] {
         let Self { run, expected, before, seq, head, token, status, reason, changed_ms, ended_ms, .. } = self;
         let Self { conversation, message, mode, title, started_ms, tells, content, candidate, finalized, ruled, why, .. } = self;
-        let Self { event_at, event_seq, link, body, output_at, call, whole, news, owner, profile, .. } = self;
+        let Self { event_at, event_seq, link, body, output_at, call, whole, news, owner, profile, driver, .. } = self;
         [
             run,
             expected,
@@ -261,6 +272,7 @@ impl<'a> Columns<'a> {
             news,
             owner,
             profile,
+            driver,
         ]
     }
 }

@@ -99,6 +99,10 @@ impl Reader {
         let (text, conversation) = (query.text.as_deref().map(stored), query.conversation.as_deref().map(stored));
         let (owner, most) = (query.owner.as_deref().map(stored), number(query.most as u64));
         let rows = self.line.ask(Query::List, &[&status, &mode, &since, &before, &text, &conversation, &owner, &most]).await?;
+        self.lines(rows)
+    }
+
+    pub(super) fn lines(&self, rows: Vec<Row>) -> Result<Vec<RunSummary>, JournalError> {
         rows.iter().map(|row| self.read(summary(row))).collect()
     }
 

@@ -10,7 +10,7 @@ use tokio_postgres::{Client, Error, Transaction};
 pub const SCHEMA: u32 = STEPS.len() as u32;
 
 /// One step for each schema. A step that was released is never changed; a new schema is a new step.
-const STEPS: &[&str] = &[LOGS, ENDS];
+const STEPS: &[&str] = &[LOGS, ENDS, PEERS];
 
 /// Logs, a line for each run, and what its message holds. A run's row changes with each append and has room to do so in
 /// its place, as no index is over what changes then.
@@ -53,6 +53,23 @@ const ENDS: &str = "
     ALTER TABLE runs ADD COLUMN ended_ms bigint;
     UPDATE runs SET ended_ms = changed_ms WHERE status IN ('completed', 'failed', 'cancelled');
     CREATE INDEX runs_by_end ON runs (ended_ms) WHERE ended_ms IS NOT NULL;";
+
+/// Which process has a run that is under way, what is said to runs of others, tasks that have not begun, and who is alive.
+/// No index is over who has a
+/// run: it changes with appends. Runs under way from before it are nobody's.
+const PEERS: &str = "
+    ALTER TABLE runs ADD COLUMN driver bigint;
+    CREATE TABLE posts (
+        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        run bigint NOT NULL,
+        driver bigint NOT NULL,
+        token bigint NOT NULL UNIQUE,
+        body text NOT NULL
+    );
+    CREATE TABLE queues (name text PRIMARY KEY, driver bigint, body text NOT NULL);
+    CREATE VIEW living AS SELECT classid::bigint << 32 | objid::bigint AS driver FROM pg_locks
+        WHERE locktype = 'advisory' AND objsubid = 1 AND granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database());";
 
 /// What there is: the encoding, whether the schema has tables, and whether one of them is a journal's.
 const LOOK: &str = "

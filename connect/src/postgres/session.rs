@@ -2,7 +2,7 @@
 
 use super::ears::Ears;
 use super::place::{Place, Trouble};
-use super::{append, read};
+use super::{append, peers, queues, read};
 use countersign::JournalError;
 use futures_util::future::try_join_all;
 use futures_util::stream::poll_fn;
@@ -136,10 +136,30 @@ pub(super) enum Query {
     Message,
     /// A whole output.
     Kept,
+    /// Takes a run.
+    Claim,
+    /// Gives a run back.
+    Release,
+    /// Runs that nobody alive has.
+    Left,
+    /// Says something to a run of another process.
+    Post,
+    /// What others have said.
+    Take,
+    /// What was handed out.
+    Drop,
+    /// Keeps a queue.
+    Keep,
+    /// What a queue says.
+    Queue,
+    /// Takes queues of processes that are gone.
+    Inherit,
+    /// A queue is worked off.
+    Done,
 }
 
 impl Query {
-    const ALL: [(Self, &'static str); 7] = [
+    const ALL: [(Self, &'static str); 17] = [
         (Self::Append, append::APPEND),
         (Self::Stand, append::STAND),
         (Self::Log, read::LOG),
@@ -147,6 +167,16 @@ impl Query {
         (Self::List, read::LIST),
         (Self::Message, read::MESSAGE),
         (Self::Kept, read::KEPT),
+        (Self::Claim, peers::CLAIM),
+        (Self::Release, peers::RELEASE),
+        (Self::Left, peers::LEFT),
+        (Self::Post, peers::POST),
+        (Self::Take, peers::TAKE),
+        (Self::Drop, peers::DROP),
+        (Self::Keep, queues::KEEP),
+        (Self::Queue, queues::QUEUE),
+        (Self::Inherit, queues::INHERIT),
+        (Self::Done, queues::DONE),
     ];
 }
 

@@ -39,13 +39,15 @@ impl Job {
 pub(super) struct Writer {
     line: Line,
     chain: Chain,
+    /// Who writes, to others that share the journal.
+    driver: i64,
     /// How far runs were when this writer last saw them, and the link there. The statement checks both.
     heads: FxHashMap<Str, (u32, Link)>,
 }
 
 impl Writer {
-    pub(super) fn new(line: Line, chain: Chain) -> Self {
-        Self { line, chain, heads: FxHashMap::default() }
+    pub(super) fn new(line: Line, chain: Chain, driver: i64) -> Self {
+        Self { line, chain, driver, heads: FxHashMap::default() }
     }
 
     /// Writes until nobody can hand over anything any more.
@@ -106,7 +108,7 @@ impl Writer {
         if open.is_empty() {
             return Ok(());
         }
-        let mut columns = Columns::default();
+        let mut columns = Columns::by(self.driver);
         let heads: Vec<Link> = open.iter().map(|job| columns.push(&job.append, &self.chain, self.before(&job.append))).collect();
         let rows = self.line.try_ask(Query::Append, &columns.values()).await?;
         let kept = rows.iter().map(|row| row.try_get(0)).collect::<Result<FxHashSet<i64>, _>>().map_err(|e| self.strange(&e))?;

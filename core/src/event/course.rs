@@ -115,7 +115,7 @@ impl Cause {
 pub enum ResumedBy {
     /// A person: grants a fresh allowance.
     Person,
-    /// Recovery after a crash: grants none.
+    /// Recovery after a crash, or by another process after one that paused the run and left: grants none.
     Crash,
 }
 

@@ -1,6 +1,6 @@
 //! The two acts: call a model, run a tool. Each ends in a fact; a panic is one too.
 
-use super::audience;
+use super::{audience, span};
 use crate::hooks::ToolGate;
 use crate::line::Line;
 use crate::live::Shared;
@@ -16,7 +16,7 @@ use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
-use tracing::{Instrument, Level, Span};
+use tracing::{Instrument, Level};
 
 /// An act that is over.
 pub(super) enum Done {
@@ -165,13 +165,18 @@ pub(super) enum Todo {
 
 /// Carries an act out, in a span of its own where somebody listens to spans.
 pub(super) fn carry_out(parts: &Parts, todo: Todo) -> impl Future<Output = Done> + Send {
-    let span = if tracing::enabled!(Level::INFO) { Some(span(parts, &todo)) } else { None };
+    let span = if tracing::enabled!(Level::INFO) { Some(span::act(parts, &todo)) } else { None };
     let work = match todo {
         Todo::Model(request, deltas, pause) => call_model(parts, request, deltas, pause).left_future(),
         Todo::Tool(name, request) => run_tool(parts, name, request).right_future(),
     };
     match span {
-        Some(span) => Box::pin(work.instrument(span)).right_future(),
+        Some(span) => Box::pin(async move {
+            let done = work.instrument(span.clone()).await;
+            span::over(&span, &done);
+            done
+        })
+        .right_future(),
         None => work.left_future(),
     }
 }
@@ -225,32 +230,4 @@ async fn run_tool(parts: &Parts, name: Str, mut request: ToolRequest) -> Done {
 pub(super) fn message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into())
-}
-
-/// Spans carry the OpenTelemetry GenAI attribute names. Built only where somebody listens.
-pub(super) fn run_span(ledger: &Ledger) -> Span {
-    if !tracing::enabled!(Level::INFO) {
-        return Span::none();
-    }
-    let (talk, mode) = ledger.started().map_or(("", ""), |s| (&**s.conversation.as_ref().unwrap_or(&s.run), &*s.mode));
-    tracing::info_span!("invoke_workflow", gen_ai.operation.name = "invoke_workflow", gen_ai.workflow.name = mode, gen_ai.conversation.id = talk)
-}
-
-fn span(parts: &Parts, todo: &Todo) -> Span {
-    match todo {
-        Todo::Model(request, ..) => model_span(parts, request),
-        Todo::Tool(name, request) => tool_span(name, request.call),
-    }
-}
-
-fn model_span(parts: &Parts, request: &ModelRequest) -> Span {
-    let name = &*request.agent.name;
-    let agent =
-        tracing::info_span!("invoke_agent", gen_ai.operation.name = "invoke_agent", gen_ai.agent.name = name, gen_ai.agent.id = request.activation.0);
-    let model = parts.model.name();
-    tracing::info_span!(parent: &agent, "chat", gen_ai.operation.name = "chat", gen_ai.request.model = model, gen_ai.agent.name = name)
-}
-
-fn tool_span(name: &str, call: NodeId) -> Span {
-    tracing::info_span!("execute_tool", gen_ai.operation.name = "execute_tool", gen_ai.tool.name = name, gen_ai.tool.call.id = call.0)
 }

@@ -8,10 +8,13 @@ use crate::parts::Parts;
 use crate::request;
 use countersign_core::event::Forked;
 use countersign_core::ledger::Ledger;
-use countersign_core::{CallKind, Event, Limits, NodeId, OnLost, Outcome, ROOT, Record, ResumedBy, Run, RunStarted, RunState, Status, Str};
+use countersign_core::{CallKind, Cause, Event, Limits, NodeId, OnLost, Outcome, ROOT, Record, ResumedBy, Run, RunStarted, RunState, Status, Str};
 use countersign_modes::Act;
 use countersign_modes::tool::unknown_tool;
 use std::sync::Arc;
+
+/// What is said of a call that its process was not there to see the end of.
+const GONE: &str = "its process is gone";
 
 impl Driver {
     /// Does what was said since the last look.
@@ -44,6 +47,7 @@ impl Driver {
             Command::Resolve { call, outcome, text, by } => self.resolve(call, outcome, &text, by),
             Command::Edited { by } => self.offer(Event::Edited { by }),
             Command::Late { call, outcome, text } => self.offer(Event::LateResult { call, outcome, text }),
+            Command::Pause { why } => self.pause(why),
         }
     }
 
@@ -77,17 +81,37 @@ impl Driver {
         }
     }
 
-    /// Folds a run's log and goes on where it stands.
+    /// Folds a run's log and goes on where it stands, unless another process that is alive drives it. The taking up is
+    /// in the journal by then, with what was said: who fails here has said nothing.
     pub(crate) async fn resume(
         parts: Arc<Parts>,
         run: &str,
         commands: Vec<Command>,
         limits: Option<Limits>,
     ) -> Result<(Box<Self>, Arc<Shared>), DriveError> {
+        let journal = parts.journal.clone();
+        let Some(peers) = journal.peers() else { return Self::stored(parts, run, commands, limits).await };
+        if !peers.claim(run).await? {
+            let known = journal.summary(run).await?.is_some();
+            return Err(if known { DriveError::Driven(run.into()) } else { DriveError::UnknownRun(run.into()) });
+        }
+        let taken = Self::stored(parts, run, commands, limits).await;
+        if taken.is_err() {
+            // Where that fails as well, it is over with this process.
+            let _ = peers.release(run).await;
+        }
+        taken
+    }
+
+    /// As the journal has it, and with what is said in it.
+    async fn stored(parts: Arc<Parts>, run: &str, commands: Vec<Command>, limits: Option<Limits>) -> Result<(Box<Self>, Arc<Shared>), DriveError> {
         let (run, written) = Self::read(&parts, run).await?;
         let images = request::images_of(&*parts.journal, run.ledger().started()).await?;
         let (mut driver, shared) = Self::go_on_from(parts, run, written, commands, limits)?;
         driver.images = Some(images.into()).filter(|images: &Arc<[_]>| !images.is_empty());
+        if !driver.flush_now()? {
+            driver.flush().await?;
+        }
         Ok((driver, shared))
     }
 
@@ -154,9 +178,14 @@ impl Driver {
         Ok((driver, shared))
     }
 
-    /// A run that stopped or parked is resumed by a person; any other had its process die under it.
+    /// A run that stopped or parked is resumed by a person; any other had its process leave, or die under it.
     fn take_up(&mut self, limits: Option<Limits>) -> Result<(), DriveError> {
         let ledger = self.run.ledger();
+        if ledger.totals().stop == Some(Cause::Pause) {
+            self.spent_ms = spent_ms(ledger);
+            self.put(Event::Resumed { by: ResumedBy::Crash, started: true, limits: None })?;
+            return self.lapse_approvals();
+        }
         let parked = match ledger.newest() {
             Some(Event::Decided { scope: ROOT, decision, .. }) => decision.status != Status::InProgress,
             _ => false,
@@ -167,13 +196,32 @@ impl Driver {
         }
         self.spent_ms = spent_ms(ledger);
         self.put(Event::Crashed)?;
-        let jobs: Vec<_> = self.run.ledger().open().jobs.iter().collect();
-        for job in jobs {
-            self.put(Event::BackgroundEnded { job, outcome: Outcome::Lost, text: "its process is gone".into() })?;
-        }
+        self.lose_jobs()?;
         self.put(Event::Resumed { by: ResumedBy::Crash, started: true, limits: None })?;
         self.lapse_approvals()?;
         self.resolve_lost()
+    }
+
+    /// The process leaves. What may be done twice is done again by whoever goes on; of anything else nobody can tell what
+    /// became of it. Nothing is ruled on: the run is under way, and stands still.
+    fn pause(&mut self, why: Str) -> Result<(), DriveError> {
+        self.abandon();
+        let ledger = self.run.ledger();
+        let runs = |call: &NodeId| ledger.tool_run(*call).is_some_and(|run| run.child.is_none() && run.state == RunState::Running);
+        let running: Vec<_> = ledger.open().tools.iter().filter(runs).collect();
+        for call in running {
+            self.put(Event::ToolSettled { call, outcome: Outcome::Lost, text: GONE.into(), cut: None })?;
+        }
+        self.lose_jobs()?;
+        self.resolve_lost()?;
+        self.put(Event::Stopped { cause: Cause::Pause, why })?;
+        self.abandon();
+        Ok(())
+    }
+
+    fn lose_jobs(&mut self) -> Result<(), DriveError> {
+        let jobs: Vec<_> = self.run.ledger().open().jobs.iter().collect();
+        jobs.into_iter().try_for_each(|job| self.put(Event::BackgroundEnded { job, outcome: Outcome::Lost, text: GONE.into() }))
     }
 
     /// What nobody granted in time is denied, before anybody can still grant it.

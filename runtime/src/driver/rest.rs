@@ -11,6 +11,9 @@ impl Driver {
     /// The decision with which nobody can go on, if that is so.
     #[inline]
     pub(super) fn at_rest(&mut self) -> Result<Option<Arc<Decision>>, DriveError> {
+        if self.run.ledger().totals().stop == Some(Cause::Pause) {
+            return Ok(Some(Arc::new(self.run.decide())));
+        }
         loop {
             let ended = self.run.ledger().has_ended();
             if !ended && !self.is_idle() {

@@ -11,6 +11,7 @@
 
 mod fault;
 mod places;
+mod queues;
 mod read;
 mod recent;
 mod room;
@@ -22,7 +23,7 @@ pub use schema::SCHEMA;
 
 use super::chain::Chain;
 use super::projection::{Message, RunQuery, RunSummary};
-use super::{Batch, Journal, JournalError, POLL};
+use super::{Batch, Journal, JournalError, POLL, Queues};
 use async_trait::async_trait;
 use countersign_core::{NodeId, Record, Str};
 use fault::Place;
@@ -51,6 +52,7 @@ pub struct SqliteJournal {
     queue: Option<mpsc::Sender<write::Job>>,
     writer: Option<JoinHandle<()>>,
     commits: watch::Receiver<u64>,
+    taken: queues::Taken,
 }
 
 /// What readers share with the journal.
@@ -79,7 +81,7 @@ impl SqliteJournal {
         let writer = write::Writer::new(connection, shared.clone(), committed);
         let thread = std::thread::Builder::new().name("countersign-journal".into()).spawn(move || writer.work(&jobs));
         let thread = thread.map_err(|e| JournalError::Store(format!("the writer thread cannot be started: {e}")))?;
-        Ok(Self { shared, queue: Some(queue), writer: Some(thread), commits })
+        Ok(Self { shared, queue: Some(queue), writer: Some(thread), commits, taken: queues::Taken::default() })
     }
 
     /// Opens a file to look at it. Nothing is made, changed or brought up to date; appends fail.
@@ -88,7 +90,7 @@ impl SqliteJournal {
         let chain = chain(&place, &options)?;
         let connection = schema::look(&place, &chain)?;
         let shared = Arc::new(Shared { place, chain, idle: Mutex::new(vec![connection]), recent: Recent::default() });
-        Ok(Self { shared, queue: None, writer: None, commits: watch::channel(0).1 })
+        Ok(Self { shared, queue: None, writer: None, commits: watch::channel(0).1, taken: queues::Taken::default() })
     }
 
     /// Hands work to the writer, and waits until it is on the disk.
@@ -184,5 +186,10 @@ impl Journal for SqliteJournal {
     async fn kept(&self, run: &str, call: NodeId) -> Result<Option<Str>, JournalError> {
         let run = run.to_owned();
         self.with(move |reader| reader.kept(&run, call)).await
+    }
+
+    fn queues(&self) -> Option<&dyn Queues> {
+        // Who only looks works nothing off.
+        self.queue.as_ref().map(|_| -> &dyn Queues { self })
     }
 }

@@ -55,7 +55,7 @@ pub(super) async fn start(
     }
     let orders = new.tasks.into_iter().map(NewRun::order).collect::<Result<Vec<_>, _>>()?;
     let tasks = orders.len();
-    let batch = state.batches().begin(state.runs(), &who, orders, at_a_time)?;
+    let batch = state.batches().begin(state.runs(), &who, orders, at_a_time).await?;
     Ok((StatusCode::ACCEPTED, Json(Begun { batch, tasks })))
 }
 
@@ -88,6 +88,16 @@ struct Task {
     refused: Option<String>,
 }
 
+impl From<Item> for Task {
+    fn from(item: Item) -> Self {
+        match item {
+            Item::Queued => Self::default(),
+            Item::Refused(why) => Self { refused: Some(why), ..Self::default() },
+            Item::Started(run) => Self { run: Some(run.run), status: Some(run.status), reason: run.reason, refused: None },
+        }
+    }
+}
+
 /// `GET /api/batches/{batch}`.
 #[utoipa::path(
     get, path = "/api/batches/{batch}", tag = "batches",
@@ -96,17 +106,8 @@ struct Task {
 )]
 pub(super) async fn show(State(state): State<AppState>, Extension(who): Extension<Who>, named: Named) -> Result<Json<Standing>, Problem> {
     let id = named.name("batch");
-    let mut tasks = Vec::new();
-    for item in state.batches().owned(&who, id)?.items() {
-        tasks.push(match item {
-            Item::Queued => Task::default(),
-            Item::Refused(why) => Task { refused: Some(why), ..Task::default() },
-            Item::Started(run) => {
-                let summary = state.runs().owned(&who, &run).await?;
-                Task { run: Some(run), status: Some(summary.status), reason: summary.reason, refused: None }
-            }
-        });
-    }
+    let batch = state.batches().owned(state.runs(), &who, id).await?;
+    let tasks: Vec<Task> = batch.items(state.runs()).await?.into_iter().map(Task::from).collect();
     let settled = tasks.iter().all(|task| task.refused.is_some() || task.status.is_some_and(|status| status != Status::InProgress));
     Ok(Json(Standing { batch: id.to_owned(), settled, tasks }))
 }

@@ -112,7 +112,7 @@ pub(super) async fn show(State(state): State<AppState>, owned: Owned) -> Result<
 }
 
 /// The newest recorded ruling, as people may see it. The answer's text stands in the message.
-fn decided(run: &Run) -> Option<Decision> {
+pub(super) fn decided(run: &Run) -> Option<Decision> {
     run.ledger().last_decision(ROOT).map(shown)
 }
 

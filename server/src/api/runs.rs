@@ -2,7 +2,7 @@
 
 use super::openapi::{Asked as Refusals, Said, doc};
 use crate::access::Who;
-use crate::extract::{Asked, Input, WHOLE_MAX, page};
+use crate::extract::{Asked, Upload, WHOLE_MAX, page};
 use crate::problem::Problem;
 use crate::runs::Order;
 use crate::state::AppState;
@@ -11,8 +11,9 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
+use countersign::event::MediaType;
 use countersign::journal::projection::{RunQuery, RunSummary};
-use countersign::{Reason, Status, Str};
+use countersign::{Image, Reason, Status, Str};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -30,8 +31,12 @@ pub(super) struct NewRun {
     mode: Option<String>,
     /// The profile that carries it out.
     profile: Option<String>,
-    /// The conversation to which it belongs.
+    /// The conversation to which it belongs. Its agent is told what was said there before, in your runs.
     conversation: Option<String>,
+    /// Images that come with the task.
+    #[serde(default)]
+    #[schema(max_items = 20)]
+    images: Vec<Picture>,
     /// The message that it fills.
     message_id: Option<String>,
     /// What is asked of the policy.
@@ -48,6 +53,28 @@ pub(super) struct Finalization {
     require_execution_evidence: bool,
 }
 
+/// An image.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Picture {
+    /// Its kind, which has to be that of its bytes.
+    #[schema(value_type = doc::MediaType)]
+    media_type: MediaType,
+    /// Its bytes in base64: at most 3,750,000 of them.
+    data: String,
+}
+
+impl Picture {
+    fn image(&self, at: usize) -> Result<Image, Problem> {
+        let image = Image::from_base64(&self.data).map_err(|why| Problem::Refused(format!("`images[{at}]`: {why}")))?;
+        let is = image.reference().media;
+        match is == self.media_type {
+            true => Ok(image),
+            false => Err(Problem::Refused(format!("`images[{at}]` is `{}`, and said to be `{}`; say what it is", is.name(), self.media_type.name()))),
+        }
+    }
+}
+
 impl NewRun {
     /// What is asked of the run. `finalization` is `policy` by another name.
     pub(super) fn order(self) -> Result<Order, Problem> {
@@ -59,7 +86,8 @@ impl NewRun {
             }
         }
         let (conversation, message) = (self.conversation.map(Str::from), self.message_id.map(Str::from));
-        let order = Order { task: self.task, profile: self.profile, mode: self.mode, conversation, message, policy };
+        let images = self.images.iter().enumerate().map(|(at, picture)| picture.image(at)).collect::<Result<Vec<_>, _>>()?;
+        let order = Order { task: self.task, profile: self.profile, mode: self.mode, conversation, message, policy, images };
         order.check()?;
         Ok(order)
     }
@@ -116,7 +144,7 @@ impl From<RunSummary> for Line {
         Said,
     ),
 )]
-pub(super) async fn start(State(state): State<AppState>, Extension(who): Extension<Who>, Input(new): Input<NewRun>) -> Result<Response, Problem> {
+pub(super) async fn start(State(state): State<AppState>, Extension(who): Extension<Who>, Upload(new): Upload<NewRun>) -> Result<Response, Problem> {
     let run = state.runs().start(&who, new.order()?).await?;
     created(&run.run.clone(), Json(Line::from(run)))
 }
@@ -137,6 +165,8 @@ pub(super) struct Which {
     status: Option<Status>,
     /// Runs of this mode.
     mode: Option<String>,
+    /// Runs of this conversation.
+    conversation: Option<String>,
     /// Runs whose title contains this.
     text: Option<String>,
     /// Runs that began before then: milliseconds since the Unix epoch. Where a page goes on.
@@ -168,8 +198,8 @@ pub(super) async fn list(State(state): State<AppState>, Extension(who): Extensio
         return Err(Problem::Malformed(format!("`before={late}` is no moment; give one as the list's `next` does")));
     }
     let most = page(which.limit, 50, PAGE_MAX)?;
-    let (mode, text) = (which.mode.map(Str::from), which.text.map(Str::from));
-    let query = RunQuery { status: which.status, mode, text, before_ms: which.before, most, ..RunQuery::default() };
+    let (mode, conversation, text) = (which.mode.map(Str::from), which.conversation.map(Str::from), which.text.map(Str::from));
+    let query = RunQuery { status: which.status, mode, conversation, text, before_ms: which.before, most, ..RunQuery::default() };
     let runs: Vec<Line> = state.runs().list(&who, query).await?.into_iter().map(Line::from).collect();
     let next = runs.last().filter(|_| runs.len() == most).map(|run| run.started_ms);
     Ok(Json(Page { runs, next }))

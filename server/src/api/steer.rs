@@ -1,15 +1,16 @@
 //! What people say to a run.
 
+use super::card::decided;
 use super::openapi::{ToRun, doc};
 use crate::extract::{Input, Named, Owned};
 use crate::problem::Problem;
 use crate::state::AppState;
-use crate::wire::{Phase, shown};
+use crate::wire::Phase;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use countersign::live::Command;
-use countersign::{CancelWhen, Finding, NodeId, Outcome, ROOT, Run, Str};
+use countersign::{CancelWhen, Finding, NodeId, Outcome, Run, Str};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -96,19 +97,23 @@ pub(super) struct Approval {
     responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun),
 )]
 pub(super) async fn approve(State(state): State<AppState>, owned: Owned, named: Named, Input(said): Input<Approval>) -> Answer {
-    is_open(&owned)?;
-    let approval = named.node("approval")?;
-    let run = state.runs().read(&owned.run).await?;
-    let open: Vec<NodeId> = run.ledger().open().approvals.iter().collect();
-    waits("approval", approval, open.into_iter())?;
+    let (approval, run) = waiting(&state, &owned, &named, "approval", |run| run.ledger().open().approvals.iter().collect()).await?;
     let args = said.arguments.map(|arguments| state.runs().fitting(&owned.run, &run, approval, &arguments)).transpose()?;
     let by = owned.who.0.clone();
     say(&state, owned, Command::Approve { approval, granted: said.granted, by, why: said.why.into(), args }).await
 }
 
-fn waits(what: &'static str, node: NodeId, mut open: impl Iterator<Item = NodeId> + Clone) -> Result<(), Problem> {
-    let there: Vec<Str> = open.clone().map(|node| node.to_string().into()).collect();
-    if open.any(|other| other == node) { Ok(()) } else { Err(Problem::missing(what, node, &there)) }
+/// What the path names, where it is among what waits for a person in a run that has not ended; and the run.
+async fn waiting(state: &AppState, owned: &Owned, named: &Named, what: &'static str, of: fn(&Run) -> Vec<NodeId>) -> Result<(NodeId, Run), Problem> {
+    is_open(owned)?;
+    let node = named.node(what)?;
+    let run = state.runs().read(&owned.run).await?;
+    let open = of(&run);
+    if open.contains(&node) {
+        return Ok((node, run));
+    }
+    let there: Vec<Str> = open.iter().map(|node| node.to_string().into()).collect();
+    Err(Problem::missing(what, node, &there))
 }
 
 /// A text.
@@ -130,11 +135,7 @@ pub(super) struct Reply {
     responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun),
 )]
 pub(super) async fn answer(State(state): State<AppState>, owned: Owned, named: Named, Input(said): Input<Reply>) -> Answer {
-    is_open(&owned)?;
-    let question = named.node("question")?;
-    let run = state.runs().read(&owned.run).await?;
-    let open: Vec<NodeId> = run.ledger().open().questions.iter().collect();
-    waits("question", question, open.into_iter())?;
+    let (question, _) = waiting(&state, &owned, &named, "question", |run| run.ledger().open().questions.iter().collect()).await?;
     say(&state, owned, Command::Answer { question, text: said.text.into() }).await
 }
 
@@ -176,7 +177,7 @@ pub(super) async fn go_on(State(state): State<AppState>, owned: Owned) -> Answer
     if let Some(why) = cannot_go_on(&run) {
         return Err(Problem::Conflict(format!("run `{}` {why}", owned.run.run)));
     }
-    let missing = run.ledger().last_decision(ROOT).map(|decision| shown(decision).missing_checks);
+    let missing = decided(&run).map(|decision| decision.missing_checks);
     state.runs().resume(&owned.run).await?;
     Ok((StatusCode::ACCEPTED, Json(Taken { run: owned.run.run, missing_checks: missing })))
 }
@@ -223,11 +224,7 @@ pub(super) struct Resolution {
     responses((status = 202, description = "it was said; the stream tells what comes of it", body = Taken), ToRun),
 )]
 pub(super) async fn resolve(State(state): State<AppState>, owned: Owned, named: Named, Input(said): Input<Resolution>) -> Answer {
-    is_open(&owned)?;
-    let call = named.node("call")?;
-    let run = state.runs().read(&owned.run).await?;
-    let lost: Vec<NodeId> = run.ledger().open().lost.iter().collect();
-    waits("call", call, lost.into_iter())?;
+    let (call, _) = waiting(&state, &owned, &named, "call", |run| run.ledger().open().lost.iter().collect()).await?;
     let outcome = match said.outcome {
         Fate::Completed => Some(Outcome::Completed),
         Fate::Failed => Some(Outcome::Failed),

@@ -1,5 +1,6 @@
 //! `POST /api/workflows`: a run that another program starts, with the evidence that it requires.
 
+use super::card::decided;
 use super::openapi::{Said, doc};
 use super::runs::{Line, created};
 use crate::access::Who;
@@ -8,11 +9,10 @@ use crate::problem::Problem;
 use crate::runs::Order;
 use crate::state::AppState;
 use crate::tighten::ClientPolicy;
-use crate::wire::shown;
 use axum::extract::State;
 use axum::response::Response;
 use axum::{Extension, Json};
-use countersign::{Decision, ROOT};
+use countersign::Decision;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use utoipa::ToSchema;
@@ -98,6 +98,6 @@ pub(super) async fn start(State(state): State<AppState>, Extension(who): Extensi
     // A run that is not done by then goes on.
     let _ = tokio::time::timeout(Duration::from_millis(wait_ms), state.runs().rest(&begun.run)).await;
     let run = state.runs().owned(&who, &begun.run).await?;
-    let decision = state.runs().read(&run).await?.ledger().last_decision(ROOT).map(shown);
+    let decision = decided(&state.runs().read(&run).await?);
     created(&run.run.clone(), Json(Begun { line: run.into(), decision }))
 }

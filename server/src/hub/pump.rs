@@ -158,7 +158,15 @@ impl Source {
     async fn next(&mut self, hub: &Weak<Hub>) -> Came {
         match self {
             Self::Parked { wait } => {
-                tokio::time::sleep(*wait).await;
+                let Some((journal, run)) = hub.upgrade().map(|hub| (hub.journal.clone(), hub.run.clone())) else { return Came::Forsaken };
+                // Told at once, where other processes can tell.
+                let _ = tokio::time::timeout(*wait, async {
+                    match journal.peers() {
+                        Some(others) => others.news(&run).await,
+                        None => std::future::pending().await,
+                    }
+                })
+                .await;
                 let Some(hub) = hub.upgrade() else { return Came::Forsaken };
                 match hub.journal.summary(&hub.run).await {
                     Ok(summary) => Came::Looked(summary.map_or(0, |run| run.seq)),

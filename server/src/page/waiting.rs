@@ -90,12 +90,13 @@ fn to_resolve(seen: &Seen<'_>, call: NodeId) -> Markup {
     html! {
         form.panel.waits id=(id) data-act="resolve" data-to=(seen.at(&format!("/resolve/{call}"))) {
             h2 { "What became of " code { (seen.redactor.strike(&made.name)) } "?" }
-            p { "It was under way for " (agent(ledger, run.activation)) " when the process died, and may not run twice." }
+            p { "It was under way for " (agent(ledger, run.activation)) " when whoever ran it was gone, and may not run twice." }
             pre { (laid_out(&seen.redactor.strike(&made.args))) }
             label for={ (id) "-text" } { "What is known of it (the agent reads it)" }
             textarea id={ (id) "-text" } name="text" rows="1" {}
             div.buttons {
-                button.primary name="outcome" value="completed" { "It did what it was asked" }
+                // None of them stands out: none is more likely than the others.
+                button name="outcome" value="completed" { "It did what it was asked" }
                 button name="outcome" value="failed" { "It failed, or never ran" }
                 button name="outcome" value="retry" { "Run it again" }
             }

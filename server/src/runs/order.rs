@@ -3,14 +3,16 @@
 use crate::problem::Problem;
 use crate::tighten::ClientPolicy;
 use countersign::journal::projection::RunSummary;
-use countersign::{Gate, Runner, Str};
+use countersign::request::IMAGES_MAX;
+use countersign::{Gate, Image, ImageError, Runner, Str};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Longest task, in bytes.
 const TASK_MAX: usize = 256 * 1024;
 
 /// A task, and how it is to be carried out.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     /// What is to be done.
     pub task: String,
@@ -24,6 +26,9 @@ pub struct Order {
     pub message: Option<Str>,
     /// What is asked of the policy beyond what the server asks.
     pub policy: Option<ClientPolicy>,
+    /// Images that come with the task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
 }
 
 impl Order {
@@ -37,6 +42,9 @@ impl Order {
                 "`task` has {} bytes, and may have {TASK_MAX}; put the rest where a tool can read it",
                 self.task.len()
             )));
+        }
+        if self.images.len() > IMAGES_MAX {
+            return Err(Problem::Refused(ImageError::Many(self.images.len()).to_string()));
         }
         Ok(())
     }

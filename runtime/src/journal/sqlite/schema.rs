@@ -14,7 +14,7 @@ pub const SCHEMA: u32 = STEPS.len() as u32;
 const BUSY: Duration = Duration::from_secs(10);
 
 /// One step for each schema. A step that was released is never changed; a new schema is a new step.
-const STEPS: &[M<'static>] = &[M::up(LOGS), M::up(MESSAGES), M::up(PLACES), M::up(CONVERSATIONS), M::up(OWNERS)];
+const STEPS: &[M<'static>] = &[M::up(LOGS), M::up(MESSAGES), M::up(PLACES), M::up(CONVERSATIONS), M::up(OWNERS), M::up(QUEUES)];
 
 /// Logs, and a line for each run: how it stood at its last ruling or the first event after one, and how far its log
 /// went by then. Events stand in the order in which they came, so that a file grows at its end
@@ -77,6 +77,9 @@ const OWNERS: &str = "
     ALTER TABLE runs ADD COLUMN profile TEXT;
     CREATE INDEX runs_by_owner ON runs (owner, started_ms);
 ";
+
+/// Tasks that were accepted and have not begun.
+const QUEUES: &str = "CREATE TABLE queues (name TEXT NOT NULL UNIQUE, body TEXT NOT NULL, open INTEGER NOT NULL) STRICT;";
 
 /// How often a file is tried that another process is making at the same time.
 const TRIES: u32 = 50;
@@ -146,6 +149,15 @@ pub(super) fn reader(place: &Place) -> Result<Connection, JournalError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&place.0, flags).map_err(fault)?;
     connection.busy_timeout(BUSY).map_err(fault)?;
+    Ok(connection)
+}
+
+/// Opens a file that is up to date to write to it beside its writer.
+pub(super) fn second(place: &Place) -> Result<Connection, JournalError> {
+    let fault = |e: rusqlite::Error| place.fault(&e);
+    let connection = Connection::open(&place.0).map_err(fault)?;
+    connection.busy_timeout(BUSY).map_err(fault)?;
+    connection.pragma_update(None, "synchronous", "FULL").map_err(fault)?;
     Ok(connection)
 }
 

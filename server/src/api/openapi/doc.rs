@@ -47,6 +47,20 @@ fn reasons() -> Schema {
     names(countersign::Reason::ALL.iter().map(|reason| reason.name()))
 }
 
+/// The kinds of image that models can be shown.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it describes")]
+pub(in crate::api) enum MediaType {
+    #[schema(rename = "image/png")]
+    Png,
+    #[schema(rename = "image/jpeg")]
+    Jpeg,
+    #[schema(rename = "image/gif")]
+    Gif,
+    #[schema(rename = "image/webp")]
+    Webp,
+}
+
 /// One thing that stands between a candidate and a final.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "it describes")]

@@ -31,7 +31,7 @@ pub(super) fn of(view: &View<'_>, event: &Event) -> Vec<WireEvent> {
         Event::Stopped { cause, .. } => view.progress(stopped(*cause), None),
         Event::Crashed => view.progress("the process of the run died", None),
         Event::Resumed { by: ResumedBy::Person, .. } => view.progress("the run was taken up again by a person", None),
-        Event::Resumed { by: ResumedBy::Crash, .. } => view.progress("the run was taken up again after its process died", None),
+        Event::Resumed { by: ResumedBy::Crash, .. } => view.progress("the run was taken up again after its process was gone", None),
         Event::Retried { call, .. } => named(view, *call, "is run again"),
         Event::Note { kind, .. } => view.progress(format!("a fact of kind `{kind}` was recorded"), None),
         Event::ActivationStarted { .. }
@@ -89,5 +89,8 @@ fn cancelling(when: CancelWhen) -> &'static str {
 }
 
 fn stopped(cause: Cause) -> String {
-    format!("the loop stopped ({})", cause.name())
+    match cause {
+        Cause::Pause => "the run stands still until it is taken up again".to_owned(),
+        _ => format!("the loop stopped ({})", cause.name()),
+    }
 }
